@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
+#include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -133,6 +134,10 @@ class RingPort::Impl {
     PrepareTransmit();
     SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, options.outgoing ? 0 : 1,
                     "PACKET_IGNORE_OUTGOING");
+    if (options.stamp_on_arrival) {
+      SetSocketOption(socket_.get(), SOL_SOCKET, SO_TIMESTAMPING, int{SOF_TIMESTAMPING_RX_SOFTWARE},
+                      "SO_TIMESTAMPING");
+    }
     BindTo(socket_.get(), options.ifindex, options.ether_type);
     if (sender_) {
       SetUpSending(sender_.get(), options);
@@ -239,6 +244,12 @@ class RingPort::Impl {
 
   bool Up() const { return InterfaceIsUp(socket_.get(), ifindex_); }
 
+  std::string Description() const {
+    const uint32_t stamp = last_stamp_.load(std::memory_order_relaxed);
+    return std::string("AF_PACKET ring") +
+           ((stamp & TP_STATUS_TS_SOFTWARE) != 0 ? ", frames stamped on arrival" : "");
+  }
+
  private:
   int SendingFd() const { return sender_ ? sender_.get() : socket_.get(); }
 
@@ -287,6 +298,7 @@ class RingPort::Impl {
   void Describe(const tpacket2_hdr& slot, uint32_t status, const VnetHeader& header,
                 std::span<std::byte> bytes, ReceivedFrame& frame) {
     frame = {};
+    last_stamp_.store(status, std::memory_order_relaxed);
     frame.received = Instant::FromNanoseconds(slot.tp_sec * int64_t{1000000000} + slot.tp_nsec);
     if ((header.flags & VnetHeader::kNeedsChecksum) != 0) {
       frame.checksum = Checksum::kPartial;
@@ -353,6 +365,7 @@ class RingPort::Impl {
   uint32_t lent_ = 0;
   uint32_t empty_looks_ = 0;
   Counter ring_full_ = 0;
+  std::atomic<uint32_t> last_stamp_ = 0;  // the last frame's status, which says whose stamp it has
   VnetHeader no_offload_{};
   std::array<iovec, 2 * kTxBurst> iovecs_{};
   std::array<mmsghdr, kTxBurst> messages_{};
@@ -375,5 +388,6 @@ int RingPort::Fd() { return impl_->Fd(); }
 PortCounters RingPort::Counters() { return impl_->Counters(); }
 bool RingPort::Up() { return impl_->Up(); }
 uint32_t RingPort::Mtu() const { return impl_->Mtu(); }
+std::string RingPort::Description() const { return impl_->Description(); }
 
 }  // namespace viaduct::io

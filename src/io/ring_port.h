@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/fd.h"
 #include "io/port.h"
@@ -28,6 +29,10 @@ struct RingOptions {
   // Receive also what this machine sends on the interface, but not what bypasses the qdisc: the
   // kernel shows it to nobody.
   bool outgoing = false;
+  // `received` is when the kernel's stack got the frame from the driver (SO_TIMESTAMPING), not when
+  // it put it into the ring: earlier by what it waited for a processor. Stamps of frames that
+  // several processors handle are then not in the order of the frames.
+  bool stamp_on_arrival = false;
 };
 
 // - Frames shorter than the minimum for the medium are not padded; there is no FCS.
@@ -63,7 +68,7 @@ class RingPort final : public AnyPort {
   PortCounters Counters() override;  // any thread
   bool Up() override;
   uint32_t Mtu() const override;
-  std::string Description() const override { return "AF_PACKET ring"; }
+  std::string Description() const override;
 
  private:
   class Impl;

@@ -439,5 +439,25 @@ TEST_F(RingPortRootTest, RefusesAnInterfaceThatIsNotThere) {
   EXPECT_THROW(RingPort(network_->a.PacketSocket(), {.ifindex = 9999}), SystemError);
 }
 
+TEST_F(RingPortRootTest, StampsFramesOnArrivalIfAsked) {
+  RingPort a = PortA();
+  RingPort b = PortB({.stamp_on_arrival = true});
+  EXPECT_EQ(b.Description(), "AF_PACKET ring");
+  const auto now = [] {
+    return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  };
+  // The kernel begins a little later than it is asked to.
+  std::vector<ReceivedFrame> received(8);
+  for (int i = 0; i < 10000 && b.Description() == "AF_PACKET ring"; ++i) {
+    const int64_t before = now();
+    ASSERT_EQ(SendFrame(a, Frame("one")), 1u);
+    ASSERT_TRUE(IsReadable(b.Fd()));
+    ASSERT_EQ(b.Receive(received), 1u);
+    EXPECT_GE(received[0].received.nanoseconds(), before);
+    EXPECT_LE(received[0].received.nanoseconds(), now());
+  }
+  EXPECT_EQ(b.Description(), "AF_PACKET ring, frames stamped on arrival");
+}
+
 }  // namespace
 }  // namespace viaduct::io

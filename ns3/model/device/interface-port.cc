@@ -70,6 +70,7 @@ OpenRing(const InterfaceRequest& request, int ifindex)
     viaduct::io::RingOptions options;
     options.ifindex = ifindex;
     options.qdisc_bypass = request.qdiscBypass;
+    options.stamp_on_arrival = true;
     return viaduct::io::Hold(
         viaduct::io::RingPort(OpenReceiver(request), options, OpenSender(request.interface)));
 }

@@ -15,6 +15,8 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include "io/threaded_port.h"
+
 #include <array>
 #include <ostream>
 
@@ -96,6 +98,12 @@ RingNetDevice::GetTypeId()
                           "false if it is to shape them.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_qdiscBypass),
+                          MakeBooleanChecker())
+            .AddAttribute("IoThreads",
+                          "Whether a thread that receives and one that sends are between the "
+                          "simulator's and Interface, which hand over bursts.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RingNetDevice::m_ioThreads),
                           MakeBooleanChecker())
             .AddAttribute("Interface",
                           "The interface to open (as root) if no port was set.",
@@ -272,6 +280,10 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     }
     PrintLateness(os, "received", GetTiming().received);
     PrintLateness(os, "sent", GetTiming().sent);
+    if (auto threaded = dynamic_cast<const viaduct::io::ThreadedPort*>(m_burst.GetPort()))
+    {
+        PrintLateness(os, "sent by the thread, after that", threaded->SendingDelays());
+    }
     if (m_held)
     {
         const auto& counters = m_held->GetCounters();

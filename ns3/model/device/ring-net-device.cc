@@ -15,6 +15,7 @@
 #include "ns3/queue-limits.h"
 #include "ns3/simulator.h"
 
+#include "io/threaded_port.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
@@ -142,6 +143,10 @@ RingNetDevice::OpenInterface()
                                                                   .filter = m_filter,
                                                                   .qdiscBypass = m_qdiscBypass,
                                                                   .kind = m_portKind}));
+    if (m_ioThreads)
+    {
+        m_opened->port = std::make_unique<viaduct::io::ThreadedPort>(std::move(m_opened->port));
+    }
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

@@ -29,8 +29,8 @@
 namespace ns3::viaducttest
 {
 
-/// Values of the attribute Port.
-inline const char* const PORT_KINDS[] = {"AfPacket", "AfXdp"};
+/// Values of the attribute Port, also with IoThreads.
+inline const char* const PORT_KINDS[] = {"AfPacket", "AfXdp", "AfPacketThreads", "AfXdpThreads"};
 
 /** @return why there are no such ports here; empty if there are */
 inline std::string
@@ -40,7 +40,7 @@ WhyNoPort(const std::string& kind)
     {
         return "needs root: makes network namespaces";
     }
-    return kind == "AfXdp" ? viaduct::xdp::WhyNotBuilt() : "";
+    return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::WhyNotBuilt() : "";
 }
 
 /** A test of a kind of port; skipped where that cannot be. */
@@ -96,7 +96,9 @@ struct TestInterface
     {
         device->SetAttribute("Namespace", StringValue(network.b.Path()));
         device->SetAttribute("Interface", StringValue("b0"));
-        device->SetAttribute("Port", StringValue(kind));
+        const auto end = kind.find("Threads");
+        device->SetAttribute("Port", StringValue(kind.substr(0, end)));
+        device->SetAttribute("IoThreads", BooleanValue(end != std::string::npos));
     }
 
     /** @return the other end */
