@@ -43,7 +43,7 @@ def test_without_samples_nothing_agrees() -> None:
 
 
 def _results(kind: str, rtt: float, hop: str) -> dict[str, object]:
-    flow = {"name": "f", "kind": kind, "sent": 100, "received": 98, "mean_bps": 1e6 * rtt}
+    flow = {"name": "f", "kind": kind, "sent": 100, "received": 98, "rate_bit_per_s": 1e6 * rtt}
     flow["samples"] = [[0, 99.0], *([i / 10, rtt] for i in range(1, 9))]
     return {
         "flows": [flow],

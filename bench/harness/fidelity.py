@@ -205,7 +205,7 @@ def _figures(runs: _Runs, experiment: Experiment, mode: Mode, result: Result) ->
 
 def _goodput(runs: _Runs, experiment: Experiment, modes: Sequence[Mode], result: Result) -> None:
     def of(mode: Mode) -> list[float]:
-        return [data["flows"][0]["mean_bps"] for data in runs.of(experiment, mode)]
+        return [data["flows"][0]["rate_bit_per_s"] for data in runs.of(experiment, mode)]
 
     for mode in modes:
         share = statistics.median(of(mode)) / statistics.median(of(_REFERENCE))

@@ -87,7 +87,7 @@ EXPERIMENTS = (
         (
             _STATIC,
             "nodes: 3",
-            'links: [{pair: [n0, n1]}, {pair: [n1, n2], spec: "delay=10ms rate=10Mbit queue=64"}]',
+            'links: [{pair: [n0, n1]}, {pair: [n1, n2], spec: "delay=10ms rate=10Mbit queue=64p"}]',
         ),
         ("{type: tcp, from: n0, to: n2}",),
         10,

@@ -81,14 +81,12 @@ AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
         if (prefix.address.family == Family::kIpv4)
         {
             node->GetObject<Ipv4>()->AddAddress(
-                0,
-                Ipv4InterfaceAddress(ToIpv4(prefix.address), MaskOf(prefix.length)));
+                0, Ipv4InterfaceAddress(ToIpv4(prefix.address), MaskOf(prefix.length)));
         }
         else
         {
             node->GetObject<Ipv6>()->AddAddress(
-                0,
-                Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
+                0, Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
         }
     }
 }

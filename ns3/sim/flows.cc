@@ -208,13 +208,8 @@ SimulatedFlow::MakePing(const Network& network)
     m_pings = viaduct::scenario::PingsOf(m_flow);
     auto ping = CreateObject<Ping>();
     ping->SetAttribute("Destination", AddressValue(destination));
-    if (m_from)
-    {
-        ping->SetAttribute("InterfaceAddress",
-                           AddressValue(m_from->family == Family::kIpv4
-                                            ? Address(wireconversion::ToIpv4(*m_from))
-                                            : Address(wireconversion::ToIpv6(*m_from))));
-    }
+    // Not from the node's own address: Ipv4RawSocketImpl::SendTo() sends only by the device whose
+    // address the source is. Each request has the address of the link that it leaves by.
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));

@@ -91,15 +91,15 @@ class SimulatedFlow
     std::optional<double> Rate() const;
     std::vector<std::pair<double, double>> Throughput() const;
 
-    const viaduct::scenario::Flow& m_flow; //!< what was asked for
-    viaduct::wire::IpAddress m_to;         //!< the receiver's
+    const viaduct::scenario::Flow& m_flow;          //!< what was asked for
+    viaduct::wire::IpAddress m_to;                  //!< the receiver's
     std::optional<viaduct::wire::IpAddress> m_from; //!< which the sender must use
-    uint16_t m_port;                       //!< the receiver's
-    Time m_begin;                          //!< when it starts
-    viaduct::scenario::Drain m_drain;      //!< how long to wait for what is under way
-    Ptr<UdpSource> m_udp;                  //!< the sender (UDP)
-    viaduct::SequenceWindow m_come;        //!< which packets have come (UDP)
-    Ptr<Ping> m_ping;                      //!< the ns-3 application (ping)
+    uint16_t m_port;                                //!< the receiver's
+    Time m_begin;                                   //!< when it starts
+    viaduct::scenario::Drain m_drain;               //!< how long to wait for what is under way
+    Ptr<UdpSource> m_udp;                           //!< the sender (UDP)
+    viaduct::SequenceWindow m_come;                 //!< which packets have come (UDP)
+    Ptr<Ping> m_ping;                               //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
     bool m_hasRoute{true};      //!< the sender, when it begins

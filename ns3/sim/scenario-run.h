@@ -117,15 +117,15 @@ class ScenarioRun
     std::unique_ptr<Network> m_network;     //!< the nodes
     std::unique_ptr<LabHelper> m_lab;       //!< real modes
     std::unique_ptr<RouteLog> m_routeLog;   //!< of a run in a real mode
-    std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP
-    std::unique_ptr<RBridgeReachability> m_bridged; //!< the same, if nodes are RBridges
-    std::unique_ptr<SimulatedFiles> m_files;        //!< mode simulate
-    std::unique_ptr<SimulatedTraffic> m_traffic;    //!< mode simulate, after convergence
-    std::unique_ptr<StackDrops> m_drops;            //!< where ns-3 forwards
-    std::unique_ptr<HubService> m_hub;              //!< `viaduct hub` of a simulation
-    std::vector<viaduct::Duration> m_pauses;        //!< since convergence
+    std::unique_ptr<Reachability> m_reachability;        //!< which nodes reach which, by IP
+    std::unique_ptr<RBridgeReachability> m_bridged;      //!< the same, if nodes are RBridges
+    std::unique_ptr<SimulatedFiles> m_files;             //!< mode simulate
+    std::unique_ptr<SimulatedTraffic> m_traffic;         //!< mode simulate, after convergence
+    std::unique_ptr<StackDrops> m_drops;                 //!< where ns-3 forwards
+    std::unique_ptr<HubService> m_hub;                   //!< `viaduct hub` of a simulation
+    std::vector<viaduct::Duration> m_pauses;             //!< since convergence
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
-    viaduct::Instant m_progress;                    //!< when it was last shown, wall clock
+    viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
 };
 
 } // namespace ns3::sim

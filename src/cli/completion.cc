@@ -39,13 +39,14 @@ std::string Values(const std::string& name) {
     return fmt::format("{}", fmt::join(scenario::SampleTopologies(), " "));
   }
   if (name == "--protocol") return "OLSR RIP RIPng DSDV AODV static WMRP";
+  if (name == "--names") return "labs nodes";
   if (name == "TOPIC") return "scenario schema path-spec results man completion";
   return "";
 }
 
 // What names the labs that are up, or their nodes, for operands that are one; else empty.
-std::string NamesFor(const std::string& operand) {
-  if (operand == "NODE") return "viaduct ls --names nodes 2>/dev/null";
+std::string NamesFor(const std::string& command, const std::string& operand) {
+  if (command == "exec" && operand == "NODE") return "viaduct ls --names nodes 2>/dev/null";
   if (operand == "LAB") return "viaduct ls --names labs 2>/dev/null";
   return "";
 }
@@ -53,7 +54,8 @@ std::string NamesFor(const std::string& operand) {
 std::string NamesFor(const CommandPlace& place) {
   for (const CLI::Option* option : ShownOptions(*place.app)) {
     if (option->nonpositional()) continue;
-    if (const std::string names = NamesFor(option->get_name()); !names.empty()) return names;
+    if (const std::string names = NamesFor(place.path, option->get_name()); !names.empty())
+      return names;
   }
   return "";
 }
@@ -99,8 +101,7 @@ std::string BashCompletion(const CLI::App& app) {
   std::string words, values;
   for (const CommandPlace& place : places) {
     const std::string names = NamesFor(place);
-    words += fmt::format("    '{}') words='{}'{} ;;\n", place.path,
-                         fmt::join(WordsOf(place), " "),
+    words += fmt::format("    '{}') words='{}'{} ;;\n", place.path, fmt::join(WordsOf(place), " "),
                          names.empty() ? "" : fmt::format("\" $({})\"", names));
     for (const CLI::Option* option : ShownOptions(*place.app)) {
       if (!option->nonpositional() || !TakesValue(*option)) continue;
@@ -159,8 +160,8 @@ std::string ZshCompletion(const CLI::App& app) {
     }
     words += " )";
     if (const std::string names = NamesFor(place); !names.empty()) {
-      words += fmt::format("; for i in ${{(f)\"$({})\"}}; do candidates+=(\"${{i//:/\\\\:}}\"); done",
-                           names);
+      words += fmt::format(
+          "; for i in ${{(f)\"$({})\"}}; do candidates+=(\"${{i//:/\\\\:}}\"); done", names);
     }
     words += " ;;\n";
   }

@@ -32,8 +32,8 @@ std::string HostsText(const std::vector<HostName>& names) {
 void EnterNames(const std::string& host_name, const std::string& hosts) {
   EnterOwnMounts();
   SystemCall("unshare the UTS namespace", unshare(CLONE_NEWUTS));
-  SystemCall("sethostname", sethostname(host_name.c_str(),
-                                        std::min<size_t>(host_name.size(), HOST_NAME_MAX)));
+  SystemCall("sethostname",
+             sethostname(host_name.c_str(), std::min<size_t>(host_name.size(), HOST_NAME_MAX)));
   if (access("/etc/hosts", F_OK) == 0) MountOver(hosts, "/etc/hosts");
 }
 

@@ -523,9 +523,9 @@ void to_json(nlohmann::json& json, const Topology& topology) {
 }
 
 void from_json(const nlohmann::json& json, Topology& topology) {
-  const ObjectReader reader(json, "topology",
-                            {"name", "seed", "directory", "nodes", "links", "remotes", "hub",
-                             "others"});
+  const ObjectReader reader(
+      json, "topology",
+      {"name", "seed", "directory", "nodes", "links", "remotes", "hub", "others"});
   Topology result;
   result.name = reader.Get<std::string>("name");
   if (reader.Has("seed")) result.seed = reader.Get<uint64_t>("seed");

@@ -17,8 +17,8 @@ wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node);
 // has none such.
 wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow);
 // The address that its sender sends a flow's packets from, so that answers find the way back
-// whichever of its links is up: the sender's own (NodeSettings::loopback). Nothing: it has none, and
-// its kernel chooses.
+// whichever of its links is up: the sender's own (NodeSettings::loopback). Nothing: it has none,
+// and its kernel chooses.
 std::optional<wire::IpAddress> SourceOf(const Scenario& scenario, const Flow& flow);
 // Whether the node has any address.
 bool HasAddress(const Scenario& scenario, const std::string& node);

@@ -86,7 +86,8 @@ class Loader {
     if (known != nullptr && (known->bridges || known->reactive)) {
       routing.Fail("sample", fmt::format("{} has no routes that could be sampled", known->name));
     }
-    if (file_.Has("hosts")) routing.Fail("sample", "not with several hosts, none of which knows all");
+    if (file_.Has("hosts"))
+      routing.Fail("sample", "not with several hosts, none of which knows all");
   }
 
   void CheckNodes() {

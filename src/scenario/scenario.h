@@ -92,7 +92,8 @@ struct LinkSettings {
 struct Routing {
   std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static": StaticRoutes()
   std::map<std::string, std::string> attributes;
-  std::optional<Duration> sample;  // how often the results get every node's next hops; absent: never
+  std::optional<Duration>
+      sample;  // how often the results get every node's next hops; absent: never
 };
 
 struct Flow {

@@ -233,6 +233,22 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{"nodes: 2\nlinks:\n  - line: all\n    specs: delay=1ms\n",
                 "f.yaml:4: unknown key 'specs' in links[0]; did you mean 'spec'? known: pair, "},
+        Mistake{"nodes: 300\nlinks: [{line: all}]\naddressing:\n  loopback: 10.255.0.0/24\n",
+                "f.yaml:4: addressing.loopback: 10.255.0.0/24 has no room for the address of n255"},
+        Mistake{"nodes: 2\nlinks: [{pair: all, addresses: [10.255.0.1/24, 10.255.0.2/24]}]\n"
+                "addressing:\n  loopback: 10.255.0.0/16\n",
+                "f.yaml:4: loopback: 10.255.0.1 is in the network of link n0-n1"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: AODV}\naddressing:\n"
+                "  loopback: 10.255.0.0/16\n",
+                "f.yaml:5: loopback: AODV announces one address of each node"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\naddressing:\n  loopback: fd00:255::/64\n",
+                "f.yaml:4: loopback: OLSR announces no addresses such as fd00:255::1"},
+        Mistake{"nodes: {a: {loopback: 10.9.0.1/24}, b: }\nlinks: [{line: all}]\n",
+                "f.yaml:1: nodes.a.loopback: '10.9.0.1/24' is not an address of a node"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nkernel_memory: 256\nmode: simulate\n",
+                "f.yaml:3: kernel_memory: no node has a kernel in virtual time"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting:\n  sample: 1ms\n",
+                "f.yaml:4: routing.sample: 100ms is the shortest"},
         Mistake{"nods: 2\n", "f.yaml:1: unknown key 'nods'; did you mean 'nodes'?"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: 10\n", "f.yaml:3: duration: "},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: [1s]\n",

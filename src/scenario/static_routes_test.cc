@@ -119,8 +119,7 @@ TEST(StaticRoutesTest, NeverLeadThroughAHost) {
 }
 
 TEST(StaticRoutesTest, LeadToNodesOwnAddressesToo) {
-  const Walker walker(
-      "addressing: {loopback: 10.255.0.0/24}\nnodes: 3\nlinks: [{line: all}]\n");
+  const Walker walker("addressing: {loopback: 10.255.0.0/24}\nnodes: 3\nlinks: [{line: all}]\n");
   ASSERT_THAT(walker.routes(), SizeIs(8));  // 2 to far links, and each node to the 2 others
   const auto of_n0_to_n2 = std::ranges::find_if(walker.routes(), [](const StaticRoute& route) {
     return route.node == 0 && route.network.ToString() == "10.255.0.3/32";

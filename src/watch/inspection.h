@@ -1,4 +1,5 @@
-// `viaduct ls LAB`: what a lab's nodes and links are, as their kernel and the path engine have them.
+// `viaduct ls LAB`: what a lab's nodes and links are, as their kernel and the path engine have
+// them.
 #pragma once
 
 #include <cstdint>

@@ -37,11 +37,11 @@ Rows InterfaceRows(const Inspection& inspection) {
           })) {
         continue;
       }
-      rows.push_back({node.name, each.name, InterfaceState(each), each.link.empty() ? "-" : each.link,
-                      fmt::format("{}", fmt::join(each.addresses, " ")), std::to_string(each.mtu),
-                      Counted(each.rx_packets, each.rx_bytes),
-                      Counted(each.tx_packets, each.tx_bytes),
-                      std::to_string(each.rx_dropped + each.tx_dropped)});
+      rows.push_back(
+          {node.name, each.name, InterfaceState(each), each.link.empty() ? "-" : each.link,
+           fmt::format("{}", fmt::join(each.addresses, " ")), std::to_string(each.mtu),
+           Counted(each.rx_packets, each.rx_bytes), Counted(each.tx_packets, each.tx_bytes),
+           std::to_string(each.rx_dropped + each.tx_dropped)});
     }
   }
   return rows;
@@ -68,7 +68,8 @@ Rows RouteRows(const Inspection& inspection) {
 }
 
 Rows LinkRows(const Inspection& inspection) {
-  Rows rows = {{"link", "ends", "SPEC", "direction", "packets in", "packets out", "waiting", "lost"}};
+  Rows rows = {
+      {"link", "ends", "SPEC", "direction", "packets in", "packets out", "waiting", "lost"}};
   for (const InspectedLink& link : inspection.links) {
     const std::string ends = fmt::format("{}", fmt::join(link.ends, " "));
     if (link.statistics.empty()) {

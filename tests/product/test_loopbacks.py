@@ -42,7 +42,7 @@ def test_a_node_stays_reachable_without_one_of_its_links(
     assert flows["before"]["received"] == 10
     assert flows["after"]["received"] == flows["after"]["sent"] > 0
     assert flows["udp"]["loss"] == 0
-    assert flows["tcp"]["mean_bps"] > 0.8e6
+    assert flows["tcp"]["rate_bit_per_s"] > 0.8e6
 
 
 @pytest.mark.parametrize("plane", ["kernel", "ebpf", "joined", "userspace", "auto"])
@@ -64,7 +64,7 @@ flows:
     path = scenario(text)
     viaduct("run", path, "--set", f"data_plane={plane}", "--json", file).expect()
     for flow in results(file)["flows"]:
-        assert flow["loss"] in (0, None), flow
+        assert flow.get("loss", 0) == 0, flow
 
 
 def test_a_protocol_that_announces_no_networks_is_refused(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -125,4 +126,8 @@ NAMES='x:n0 x:n1 y:n0' LINE='viaduct exec x:n' completed viaduct exec x : n"""
     lines = execute(["bash", "-c", text]).expect().output.splitlines()
     assert [line.split() for line in lines] == [["n0", "n1"], ["n0", "n1"]]
     for shell in ("zsh", "fish"):
-        assert "ls --names nodes" in viaduct("docs", "completion", shell).expect().output
+        text = viaduct("docs", "completion", shell).expect().output
+        assert "ls --names nodes" in text
+        if shutil.which(shell):
+            (tmp_path / shell).write_text(text)
+            execute([shell, "-n", str(tmp_path / shell)]).expect()
