@@ -14,7 +14,7 @@ namespace {
 // A link in the build folder, or what is installed (packages of Python are not in share/).
 std::string FindPackage() {
   for (const char* place : {"python", "../../lib/python3/dist-packages"}) {
-    const std::string main = sys::FindSharedFile(std::string(place) + "/viaduct/__main__.py");
+    std::string main = sys::FindSharedFile(std::string(place) + "/viaduct/__main__.py");
     if (!main.empty()) return main;
   }
   throw EnvironmentError(

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from browser import Browser, browser
 from labs import PATIENCE, Running, descendants, inside, ip, running, viaduct, wait_until
+from wires import Wires
 
 SCENARIO = """
 nodes: 3
@@ -263,6 +264,49 @@ def test_500_nodes_stay_usable(monkeypatch: pytest.MonkeyPatch) -> None:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_a_run_in_progress(scenario: Callable[[str], Path], lab: str) -> None:
+    """Its SPECs can be changed; its links are its events'."""
+    flow = "flows: [{type: ping, from: n0, to: n2, interval: 100ms, duration: 600s}]\n"
+    file = scenario(SCENARIO + "duration: 600s\n" + flow)
+    with running("run", file, "--mode", "offload") as run:
+        run.wait_for("converged")
+        with view() as (_, address):
+
+            def passed() -> bool:
+                state = json.loads(ask(address, "state")[1])
+                return state["links"].get("n1-n2", {}).get("up", {}).get("packets", 0) > 3
+
+            wait_until(passed, "its packets are counted")
+            head = {"Content-Type": "application/json"}
+            body = json.dumps({"link": "n0-n1", "direction": "down", "spec": "delay=7ms"})
+            assert ask(address, "spec", method="POST", body=body, headers=head)[0] == 200
+            body = json.dumps({"link": "n0-n1", "up": False})
+            status, said = ask(address, "link", method="POST", body=body, headers=head)
+            assert status == 422
+            assert lab in said
+            os.killpg(run.pid, signal.SIGINT)
+            run.wait()
+            wait_until(lambda: "ended" in json.loads(ask(address, "state")[1]), "the end is told")
+
+
+def test_a_path(wires: Wires, lab: str) -> None:
+    words = ["--between", "a", "b", "--up", "delay=3ms", "--name", lab]
+    with wires.path(*words) as path, view(lab) as (_, address):
+        topology = json.loads(ask(address, "topology")[1])
+        assert topology["kind"] == "path"
+        assert [node["name"] for node in topology["nodes"]] == ["a", "b"]
+        (link,) = (each["name"] for each in topology["links"])
+
+        def spec() -> str:
+            links = json.loads(ask(address, "state")[1])["links"]
+            return str(links.get(link, {}).get("up", {}).get("spec", ""))
+
+        assert "delay=3ms" in wait_until(spec, "its statistics")
+        assert ask(address, f"packets?link={link}")[0] == 422
+        path.stop()
+        wait_until(lambda: "ended" in json.loads(ask(address, "state")[1]), "the end is told")
 
 
 def test_errors_are_one_line(tmp_path: Path, lab: str) -> None:
