@@ -61,7 +61,7 @@ struct Small {
 
 class ElfImageTest : public testing::Test {
  protected:
-  ~ElfImageTest() override { unlink(file_.c_str()); }
+  void TearDown() override { unlink(file_.c_str()); }
 
   void Write(const void* bytes, size_t size) const {
     std::ofstream(file_, std::ios::binary | std::ios::trunc)

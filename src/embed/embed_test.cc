@@ -32,8 +32,8 @@ constexpr bool kFollowed = kCanSwitch;
 
 class EmbedTest : public testing::Test {
  protected:
-  EmbedTest() { SetContext(&context_); }
-  ~EmbedTest() override {
+  void SetUp() override { SetContext(&context_); }
+  void TearDown() override {
     CleanUp(context_);
     SetContext(nullptr);
   }

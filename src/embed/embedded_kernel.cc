@@ -107,6 +107,7 @@ void Relocate(const ElfImage& image) {
 
 std::vector<char*> PointersTo(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;

@@ -2,6 +2,7 @@
 // results (errno included). In copies of this process all of them are libc's.
 #pragma once
 
+#include <dirent.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -13,8 +14,6 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
-
-struct __dirstream;
 
 namespace viaduct::embed::imports {
 
@@ -39,8 +38,8 @@ int Dup(int fd);
 int Dup2(int fd, int other);
 int Mkstemp(char* name);
 int Openpty(int* master, int* slave, char* name, const termios* settings, const winsize* size);
-__dirstream* Opendir(const char* path);
-int Closedir(__dirstream* folder);
+DIR* Opendir(const char* path);
+int Closedir(DIR* folder);
 FILE* Fopen(const char* path, const char* mode);
 int Fclose(FILE* file);
 int Close(int fd);

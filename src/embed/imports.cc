@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "base/error.h"
 #include "embed/import_functions.h"
@@ -168,8 +170,9 @@ const Import* FindImport(std::string_view name) {
   for (const Import& import : kImports) {
     if (import.name == name) return &import;
   }
-  static std::vector<Import> of_libc = [] {
+  static const std::vector<Import> of_libc = [] {
     std::vector<Import> all;
+    all.reserve(std::size(kOfLibc));
     for (const char* each : kOfLibc) all.push_back({each, nullptr, nullptr});
     return all;
   }();

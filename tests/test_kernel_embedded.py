@@ -1,0 +1,111 @@
+"""Kernels inside the simulator's process: all that guests do must be the same there. Needs no root,
+but a kernel that was built (viaduct kernel build)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from kernels import assert_nothing_left, need
+from labs import BUILD, Done, Running, descendants, environment, wait_until
+
+TRANSFER = BUILD / "examples" / "viaduct-kernel-transfer"
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_of_guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    """Fails a test that leaves a process or a guest's files in the temporary folder."""
+    need()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    yield
+    assert_nothing_left(tmp_path)
+
+
+def run(place: str, *words: str | Path, log: str = "") -> Done:
+    """A program of ns-3 whose guests want to be in this place."""
+    attribute = {"NS_ATTRIBUTE_DEFAULT": f"ns3::KernelGuest::Place={place}", "NS_LOG": log}
+    ended = subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**environment(), **attribute},
+        check=False,
+    )
+    return Done(ended.returncode, ended.stdout, ended.stderr)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "application device limits link lte mptcp ns3-applications qdisc socket stack start state "
+    "transfer wifi".split(),
+)
+def test_suites_pass(name: str) -> None:
+    suite = f"viaduct-kernel-{name}"
+    output = run("Embedded", BUILD / "viaduct-ns3-test", f"--suite={suite}", "--verbose").expect()
+    assert f"PASS {suite}" in output.output
+
+
+def guests_logged(done: Done) -> list[str]:
+    return [line for line in done.errors.splitlines() if line.startswith("guest ")]
+
+
+def test_one_guest_is_embedded_and_the_others_have_processes() -> None:
+    words = [TRANSFER, "--pairs=2", "--guests=3", "--time=300ms"]
+    done = run("Embedded", *words, log="KernelGuest=info")
+    done.expect()
+    first, *others = guests_logged(done)
+    assert first.endswith(" is in this process")
+    assert len(others) == 2
+    assert all("has a process: another guest is in this process" in line for line in others)
+
+
+def test_kernel_that_cannot_be_embedded_has_a_process(tmp_path: Path) -> None:
+    """A kernel with a damaged table of sections, which only a loader of libraries reads."""
+    images = sorted(Path.home().glob(".cache/viaduct/kernels/*/linux"))
+    if not images:
+        pytest.skip("the kernels are elsewhere")
+    kernel = bytearray(images[-1].read_bytes())
+    kernel[0x28:0x30] = (1 << 62).to_bytes(8, "little")  # e_shoff
+    (tmp_path / "linux").write_bytes(kernel)
+    (tmp_path / "linux").chmod(0o755)
+    (tmp_path / "image.json").write_text((images[-1].parent / "image.json").read_text())
+    words = [TRANSFER, "--time=300ms", f"--kernel={tmp_path / 'linux'}"]
+    done = run("Embedded", *words, log="KernelGuest=info")
+    done.expect()
+    (line,) = guests_logged(done)
+    assert f"has a process: kernel {tmp_path / 'linux'} is damaged" in line
+
+
+def test_killed_simulator_leaves_no_process(tmp_path: Path) -> None:
+    scenario = tmp_path / "killed.yaml"
+    scenario.write_text(
+        "mode: simulate\nstack: kernel\nguests: embedded\nduration: 1000s\nnodes: 2\n"
+        "links: [{line: all}]\n"
+        "flows: [{type: ping, from: n0, to: n1, interval: 10ms, duration: 999s}]\n"
+    )
+    command = Running("run", scenario)
+    try:
+        simulator, program = wait_until(lambda: traced_below(command.pid), "the agent runs")
+        os.kill(simulator, signal.SIGKILL)
+        assert command.wait() == 1, command.text
+        wait_until(lambda: not Path(f"/proc/{program}").exists(), "it ends with the simulator")
+    finally:
+        command.stop()
+
+
+def traced_below(pid: int) -> tuple[int, int] | None:
+    """A simulator below this process and a process of a guest's programs, which it traces."""
+    for child in descendants(pid):
+        try:
+            status = Path(f"/proc/{child}/status").read_text()
+        except OSError:
+            continue
+        fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        tracer = int(fields["TracerPid"])
+        if tracer in descendants(pid):
+            return tracer, child
+    return None
