@@ -94,18 +94,14 @@ class BurstRing {
     burst->Clear();
     return burst;
   }
-  void Publish() {
-    written_.store(written_.load(std::memory_order_relaxed) + 1);
-  }
+  void Publish() { written_.store(written_.load(std::memory_order_relaxed) + 1); }
   // The reader's: the oldest burst, or none. It may be read until Release().
   Burst* Front() {
     const size_t read = read_.load(std::memory_order_relaxed);
     if (written_.load() == read) return nullptr;
     return bursts_[read % kBursts].get();
   }
-  void Release() {
-    read_.store(read_.load(std::memory_order_relaxed) + 1);
-  }
+  void Release() { read_.store(read_.load(std::memory_order_relaxed) + 1); }
 
  private:
   std::array<std::unique_ptr<Burst>, kBursts> bursts_;

@@ -47,7 +47,8 @@ class ThreadedPort final : public AnyPort {
  private:
   void RunReceiver();
   void RunSender();
-  // Waits until the descriptor is ready, so long at most, or the end has come. Returns what is ready.
+  // Waits until the descriptor is ready, so long at most, or the end has come. Returns what is
+  // ready.
   short Wait(int fd, short events, int milliseconds) const;
   // The receiving thread's: an empty burst, once there is one; none: it shall end.
   Burst* AwaitBurst();
@@ -60,11 +61,11 @@ class ThreadedPort final : public AnyPort {
   std::atomic<bool> ends_ = false;
 
   BurstRing received_, to_send_;
-  UniqueFd ended_;          // readable from the end on
-  Doorbell received_bell_;  // wakes the user: there are frames
-  Doorbell room_bell_;      // wakes the receiving thread: a burst has been read
-  Doorbell to_send_bell_;   // wakes the sending thread
-  size_t next_ = 0;         // frames of received_.Front() that have been handed out
+  UniqueFd ended_;           // readable from the end on
+  Doorbell received_bell_;   // wakes the user: there are frames
+  Doorbell room_bell_;       // wakes the receiving thread: a burst has been read
+  Doorbell to_send_bell_;    // wakes the sending thread
+  size_t next_ = 0;          // frames of received_.Front() that have been handed out
   bool lends_last_ = false;  // received_.Front() has been handed out as a whole
 
   std::atomic<bool> asks_flight_ = false;  // BytesInFlight() is called

@@ -77,8 +77,7 @@ class ThreadedPortTest : public testing::Test {
       sent += port.Transmit(std::span(spans).subspan(sent, std::min(burst, spans.size() - sent)));
     }
   }
-  static std::vector<Frame> Take(AnyPort& port, size_t wanted, size_t burst,
-                                 int wait_ms = 20000) {
+  static std::vector<Frame> Take(AnyPort& port, size_t wanted, size_t burst, int wait_ms = 20000) {
     std::vector<Frame> all;
     std::vector<ReceivedFrame> frames(burst);
     while (all.size() < wanted) {

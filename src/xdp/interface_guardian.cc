@@ -56,9 +56,9 @@ class Record {
   static Record Join(int folder, const std::vector<NeededOff>& ends) {
     Record record;
     const std::string name = RecordName(ends);
-    record.file_ = UniqueFd(SystemCall(
-        "open /run/viaduct/.xdp/" + name,
-        openat(folder, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)));
+    record.file_ = UniqueFd(
+        SystemCall("open /run/viaduct/.xdp/" + name,
+                   openat(folder, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)));
     if (record.IsLast() && record.Read().empty()) record.Write(ends);
     SystemCall("lock a record of offloads", flock(record.file_.get(), LOCK_SH));
     return record;

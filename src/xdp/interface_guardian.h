@@ -39,7 +39,8 @@ class InterfaceGuardian {
  public:
   // In the calling thread's namespace. Throws Error.
   explicit InterfaceGuardian(const std::string& interface);
-  // Whose end it waits for first, and which it detaches if it is one that is left (Program::Left()).
+  // Whose end it waits for first, and which it detaches if it is one that is left
+  // (Program::Left()).
   void Guard(const Program& program);
 
  private:

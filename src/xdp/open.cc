@@ -14,6 +14,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
+#include "xdp/veth_peer.h"
 
 namespace viaduct::xdp {
 namespace {

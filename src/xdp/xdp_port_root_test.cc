@@ -156,9 +156,8 @@ TEST_F(XdpPortRootTest, SwitchesOffloadsOnWhenTheLastPortOfAPairIsClosed) {
   const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
   for (const bool b_is_first : {true, false}) {
     std::optional<XdpPort> of_b = OpenB();
-    std::optional<XdpPort> of_a = network_->a.In([&] {
-      return OpenXdpPort({.interface = "a0"}, {.slots = 64, .send_slots = 64});
-    });
+    std::optional<XdpPort> of_a = network_->a.In(
+        [&] { return OpenXdpPort({.interface = "a0"}, {.slots = 64, .send_slots = 64}); });
     (b_is_first ? of_b : of_a).reset();
     EXPECT_THAT(OffloadsOf(network_->a, "a0"), testing::IsEmpty());
     EXPECT_THAT(OffloadsOf(network_->b, "b0"), testing::IsEmpty());

@@ -39,9 +39,9 @@ sock_fprog PacketFilter::Program() const {
 void PacketFilter::Attach(int socket_fd) const {
   if (PassesEverything()) return;
   if (instructions_.size() > BPF_MAXINSNS) {
-    throw UsageError(fmt::format(
-        "the packet filter has {} instructions, and the kernel takes {}: shorten it",
-        instructions_.size(), BPF_MAXINSNS));
+    throw UsageError(
+        fmt::format("the packet filter has {} instructions, and the kernel takes {}: shorten it",
+                    instructions_.size(), BPF_MAXINSNS));
   }
   const sock_fprog program = Program();
   SystemCall("attach a packet filter",
