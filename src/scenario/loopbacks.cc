@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "scenario/nodes.h"
+#include "scenario/hosts.h"
 #include "scenario/protocols.h"
 #include "scenario/subnets.h"
 #include "wire/address_scope.h"
