@@ -21,6 +21,7 @@
 #include "ns3/kernel-node.h"
 #include "ns3/kernel-stack-helper.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
 
 #include "base/error.h"
 #include "scenario/protocols.h"

@@ -32,6 +32,8 @@ using nlohmann::json;
 
 // How long mpirun may take to end everything, from when it is told.
 constexpr Duration kEndPatience = Duration::Seconds(20);
+// The same when the results, or an error, are there.
+constexpr Duration kAnsweredPatience = Duration::Seconds(5);
 // How long it may take until all hosts' programs have met.
 constexpr Duration kStartPatience = Duration::Seconds(120);
 
@@ -101,22 +103,32 @@ std::string Condensed(const std::string& words) {
   return text.empty() ? "it said nothing" : text;
 }
 
-// Which host mpirun's own words are about, if they name one: by its rank, or as it was told to
-// reach it.
+// Which host mpirun's own words are about, if they name one, and what they say: by its rank, or as
+// it was told to reach it.
 std::string HostIn(const std::string& words, const scenario::Scenario& scenario) {
   std::smatch found;
   static const std::regex kRank(R"(process rank (\d+) )");
   if (std::regex_search(words, found, kRank)) {
     const auto rank = static_cast<size_t>(std::atoi(found[1].str().c_str()));
-    if (rank < scenario.hosts.size()) return scenario.hosts[rank].name;
+    if (rank < scenario.hosts.size()) {
+      return fmt::format("host {}: {}", scenario.hosts[rank].name, kEnded);
+    }
   }
   static const std::regex kNode(R"(Remote daemon: \S+ on node (\S+))");
   if (!std::regex_search(words, found, kNode)) return "";
   for (const scenario::LabHost& host : scenario.hosts) {
     const std::string login = host.login.substr(host.login.find('@') + 1);
-    if (found[1] == host.address.ToString() || found[1] == login) return host.name;
+    if (found[1] == host.address.ToString() || found[1] == login) {
+      return fmt::format("host {}: the connection to it was lost", host.name);
+    }
   }
   return "";
+}
+
+// Such as its backtraces: "[host:1234] ...".
+bool IsOfOpenMpi(const std::string& line) {
+  static const std::regex kTagged(R"(^\[[^\]\s]+:\d+\] )");
+  return std::regex_search(line, kTagged);
 }
 
 class Launcher {
@@ -151,14 +163,14 @@ class Launcher {
     }
     loop_.Run([this] { return HasEnded() || answer_.ends_with('\n'); });
     // It waits for its own processes on all hosts, of which one may be frozen.
-    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kEndPatience);
-    if (!HasEnded()) EndMpirun();
+    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kAnsweredPatience);
+    if (!HasEnded()) EndMpirun(kAnsweredPatience);
   }
 
-  void EndMpirun() {
+  void EndMpirun(Duration patience = kEndPatience) {
     loop_.IgnoreSignals();
     process_.Signal(SIGTERM);
-    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kEndPatience);
+    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + patience);
     if (!HasEnded()) process_.Signal(SIGKILL);
   }
 
@@ -222,7 +234,8 @@ class Launcher {
         if (own_words_.empty()) own_words_ = line.substr(sizeof "viaduct: " - 1);
       } else if (line == kAllThere) {
         is_under_way_ = true;
-      } else if (in_mpiruns_words_ || !is_under_way_ || line.starts_with("mpirun")) {
+      } else if (in_mpiruns_words_ || IsOfOpenMpi(line) || !is_under_way_ ||
+                 line.starts_with("mpirun")) {
         mpiruns_words_ += line + "\n";
         if (!in_mpiruns_words_ && !line.starts_with("mpirun")) others_words_ += line + "\n";
       } else if (!request_.quiet) {
@@ -245,7 +258,7 @@ class Launcher {
       }
       const std::string host = HostIn(mpiruns_words_ + said_, scenario_);
       if (is_under_way_ && error.find(kConnectionEnded) != std::string::npos && !host.empty()) {
-        error = fmt::format("host {}: {}; the run is VOID", host, kEnded);
+        error = host + "; the run is VOID";
       }
       throw Error(error, status >= 1 && status <= 4 ? static_cast<ExitStatus>(status)
                                                     : ExitStatus::kFailure);
@@ -255,9 +268,15 @@ class Launcher {
     const std::string host = HostIn(mpiruns_words_ + said_, scenario_);
     if (is_under_way_ && !host.empty() &&
         (own_words_.empty() || own_words_.find(kConnectionEnded) != std::string::npos)) {
-      throw Error(fmt::format("host {}: {}{}", host, kEnded, verdict), status);
+      throw Error(host + verdict, status);
     }
     if (!own_words_.empty()) throw Error(own_words_, status);
+    if (is_under_way_) {
+      // Its own words are of a start that failed, whatever it was.
+      throw Error(
+          fmt::format("a host, or viaduct's processes there, has ended without a word{}", verdict),
+          status);
+    }
     throw Error(fmt::format("mpirun ended without results: {}{}", Condensed(mpiruns_words_ + said_),
                             verdict),
                 status);

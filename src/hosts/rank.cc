@@ -114,7 +114,7 @@ class Rank {
     Conductor* conductor = peers_.conductor();
     if (link_.rank() != 0) {
       // Nobody else says it.
-      if (failure && trouble) {
+      if (failure && (trouble || peers_.leader_is_gone())) {
         std::fprintf(stderr, "viaduct: %s\n", TerminalText(failure->error).c_str());
       }
       return failure ? failure->status : 0;

@@ -87,6 +87,13 @@ void RankPeers::WaitFor(const std::function<bool()>& condition) {
   }
 }
 
+std::string RankPeers::NameOfLeader() const {
+  for (const auto& [host, rank] : ranks_) {
+    if (rank == 0) return "host " + host;
+  }
+  return "the host of rank 0";
+}
+
 void RankPeers::Take(const MpiLink::Frame& frame) {
   if (!frame.clocks.empty()) {
     measured_ = frame.clocks;
@@ -95,12 +102,11 @@ void RankPeers::Take(const MpiLink::Frame& frame) {
   }
   if (frame.message.empty()) {
     if (conductor_) conductor_->Ended(frame.from, frame.silent);
-    if (frame.from == 0 && !ending_ && frame.silent) {
-      throw Error(fmt::format("rank 0, which leads the run: {}; the run is VOID", kSilent),
-                  ExitStatus::kVoid);
-    }
+    if (frame.from == 0) leader_is_gone_ = true;
     if (frame.from == 0 && !ending_) {
-      throw Error("rank 0, which leads the run, has ended: the run is VOID", ExitStatus::kVoid);
+      throw Error(
+          fmt::format("{}: {}; the run is VOID", NameOfLeader(), frame.silent ? kSilent : kEnded),
+          ExitStatus::kVoid);
     }
     return;
   }
@@ -180,7 +186,7 @@ void RankPeers::AwaitEnd() {
   ending_ = true;
   constexpr int kLook = 200;  // ms
   const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
-  while (!first_.contains(kEnd) && MonotonicClock::Now() < deadline) {
+  while (!first_.contains(kEnd) && !leader_is_gone_ && MonotonicClock::Now() < deadline) {
     if (conductor_ && conductor_->Over()) return;
     if (const auto frame = link_.Receive(kLook)) Take(*frame);
   }

@@ -46,11 +46,14 @@ class RankPeers : public run::Peers {
   void AwaitEnd();
 
   // Rank 0 only.
+  // Rank 0 has ended, or counts as gone.
+  bool leader_is_gone() const { return leader_is_gone_; }
   Conductor* conductor() { return conductor_ ? &*conductor_ : nullptr; }
   // The clocks of all ranks, now.
   std::vector<ClockReading> MeasureClocks();
 
  private:
+  std::string NameOfLeader() const;
   void Take(const MpiLink::Frame& frame);
   void TakeMessage(int from, const nlohmann::json& message);
   void Read();
@@ -70,6 +73,7 @@ class RankPeers : public run::Peers {
   std::function<void(const nlohmann::json&)> converged_;
   std::function<void(const nlohmann::json&)> take_;
   bool ending_ = false;  // failures do not matter any more
+  bool leader_is_gone_ = false;
 };
 
 }  // namespace viaduct::hosts

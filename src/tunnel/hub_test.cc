@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
 
@@ -87,6 +88,43 @@ TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   EXPECT_EQ(all(), kMessages * kOfEach);
   EXPECT_GT(hub.counters().dropped_socket_full, kOfEach) << "the buffer was too large for this";
   EXPECT_GT(lost, 0u);
+}
+
+// A merged message is divided where its headers are, whatever the first frame says of its length.
+TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
+  constexpr size_t kDatagram = 208, kCount = 20;
+  Hub hub({{.name = "a", .vni = 7, .address = IpAddress::Parse("127.0.0.1")}}, On("127.0.0.1"));
+  const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ASSERT_TRUE(out);
+  constexpr int kSegment = kDatagram;
+  ASSERT_EQ(setsockopt(out.get(), SOL_UDP, UDP_SEGMENT, &kSegment, sizeof kSegment), 0);
+  const sockaddr_in to = Peer(IpAddress::Parse("127.0.0.1"), hub.port()).as_in();
+  uint64_t sent = 0;
+  for (const uint16_t length : {186, 400, 1500, 3980, 4146, 60000}) {
+    for (const uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP}) {
+      std::vector<std::byte> merged(kCount * kDatagram);
+      for (size_t i = 0; i < kCount; ++i)
+        VxlanHeader{7}.Write(std::span(merged).subspan(i * kDatagram));
+      const std::span<std::byte> ip = std::span(merged).subspan(VxlanHeader::kSize + 14);
+      wire::Store16(ip.data() - 2, 0x0800);
+      ip[0] = std::byte{0x45};
+      wire::Store16(&ip[2], length);
+      ip[9] = std::byte{protocol};
+      ip[32] = std::byte{0x50};  // as far as it is TCP
+      ASSERT_EQ(sendto(out.get(), merged.data(), merged.size(), 0,
+                       reinterpret_cast<const sockaddr*>(&to), sizeof to),
+                ssize_t{kCount * kDatagram});
+      sent += kCount;
+    }
+  }
+  ReadAll(hub, sent);
+  uint64_t taken = 0;
+  while (const auto arrival = hub.Take({})) {
+    EXPECT_EQ(arrival->frame.size(), kDatagram - VxlanHeader::kSize);
+    ++taken;
+  }
+  EXPECT_EQ(hub.counters().datagrams, sent);
+  EXPECT_EQ(taken + hub.CountersOf(0).Lost(), sent);
 }
 
 TEST_P(HubFamilyTest, CarriesFramesBothWays) {

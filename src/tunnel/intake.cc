@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -61,13 +62,29 @@ void Intake::SetClient(size_t node, std::optional<Peer> peer) {
   }
 }
 
+namespace {
+
+// Whether the message goes on with a VXLAN header, whatever the frame before it says of its length.
+// Reserved bits are zero, as senders set them: so it is hardly ever payload.
+bool IsNextDatagram(std::span<const std::byte> message, size_t segment) {
+  if (message.size() < segment + VxlanHeader::kSize) return false;
+  const auto next = message.subspan(segment, VxlanHeader::kSize);
+  const auto header = VxlanHeader::Parse(next);
+  std::array<std::byte, VxlanHeader::kSize> plain;
+  if (header) header->Write(plain);
+  return header && std::ranges::equal(next, plain);
+}
+
+}  // namespace
+
 void Intake::Accept(const Underlay::Message& message, io::SuperFrameSplitter& splitter) {
   const MutexLock lock(mutex_);
   std::span<std::byte> rest = message.bytes;
   do {
     const auto frame = rest.subspan(std::min(rest.size(), VxlanHeader::kSize));
-    const bool is_super =
-        message.segment > 0 && VxlanHeader::Parse(rest) && IsSuperFrame(frame, message.segment);
+    const bool is_super = message.segment > 0 && VxlanHeader::Parse(rest) &&
+                          !IsNextDatagram(rest, message.segment) &&
+                          IsSuperFrame(frame, message.segment);
     const size_t size =
         message.segment == 0 || is_super ? rest.size() : std::min(rest.size(), message.segment);
     AcceptDatagram(rest.first(size), is_super ? message.segment : 0, message, splitter);

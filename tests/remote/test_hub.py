@@ -219,6 +219,12 @@ DEADLY = {
     "two link-layer addresses": "86dd 6000000000283aff{s}{all} 8700{n}00000000 {r}"
     " 0101020000000001 0101020000000001",
     "long hop-by-hop options": "86dd 60000000000800ff{s}{all} 3aff000000000000",
+    "a routing header that ns-3 has not": "86dd 6000000000102bff{s}{r} 1100040000000000"
+    "0009000900080000",
+    "a solicitation without the sender's address": "86dd 6000000000183aff{s}{all}"
+    " 8700{n}00000000 {r}",
+    "from a group": "86dd 6000000000083aff{all}{r} 8000000000010001",
+    "from nobody": "86dd 60000000000811ff00000000000000000000000000000000{r} 0009000900080000",
     "ESP to all nodes": "86dd 60000000000832ff{s}{all} 0000000100000001",
 }
 

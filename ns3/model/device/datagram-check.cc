@@ -4,6 +4,8 @@
 
 #include "datagram-check.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 namespace ns3
@@ -24,6 +26,9 @@ constexpr uint16_t RIPNG_PORT = 521;
 constexpr uint16_t DSDV_PORT = 269;
 constexpr uint16_t AODV_PORT = 654;
 constexpr size_t ADDRESS = 4; //!< bytes of an IPv4 address
+constexpr size_t RIP_HEADER = 4;
+constexpr size_t RIP_ENTRY = 20;
+constexpr uint8_t RIP_INFINITY = 16;
 
 /** @return whether ns-3 can read the links of a HELLO message (RFC 3626, section 6.1) */
 bool
@@ -136,20 +141,74 @@ IsAodvReadable(ConstBytes packet)
     }
 }
 
+/**
+ * ns-3 answers a request for some routes by a socket of the interface, also where it has none, as
+ * it is not to send there, and ends (Rip and RipNg, HandleRequests()). Routers ask for all routes.
+ * @param all the entry that asks for them
+ * @return whether it is none of these
+ */
+bool
+IsAnswerable(ConstBytes packet, const std::array<uint8_t, RIP_ENTRY>& all)
+{
+    constexpr uint8_t REQUEST = 1;
+    const ConstBytes entries = packet.subspan(RIP_HEADER);
+    return Load8(packet.data()) != REQUEST || entries.size() < RIP_ENTRY ||
+           (entries.size() < 2 * RIP_ENTRY &&
+            std::equal(all.begin(), all.end(), entries.begin(), [](uint8_t a, std::byte b) {
+                return std::byte{a} == b;
+            }));
+}
+
+/** @return whether ns-3 can read and answer a packet of RIP (RFC 2453, section 4) */
+bool
+IsRipReadable(ConstBytes packet)
+{
+    // Of any family: ns-3 writes one, the RFC none.
+    std::array<uint8_t, RIP_ENTRY> all{};
+    all.back() = RIP_INFINITY;
+    if (packet.size() >= RIP_HEADER + 2)
+    {
+        all[1] = Load8(&packet[RIP_HEADER + 1]);
+    }
+    return packet.size() >= RIP_HEADER && IsAnswerable(packet, all);
+}
+
+/** @return whether ns-3 can read and answer a packet of RIPng (RFC 2080, section 2.1) */
+bool
+IsRipngReadable(ConstBytes packet)
+{
+    constexpr size_t PREFIX_LENGTH = 18; // its place in an entry
+    constexpr uint8_t LONGEST = 128;
+    std::array<uint8_t, RIP_ENTRY> all{};
+    all.back() = RIP_INFINITY;
+    if (packet.size() < RIP_HEADER || !IsAnswerable(packet, all))
+    {
+        return false;
+    }
+    for (size_t at = RIP_HEADER; at + RIP_ENTRY <= packet.size(); at += RIP_ENTRY)
+    {
+        if (Load8(&packet[at + PREFIX_LENGTH]) > LONGEST)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace
 
 bool
 IsReadableDatagram(DatagramPorts ports, ConstBytes payload, const IsOwn& isOwn)
 {
-    constexpr size_t RIP_HEADER = 4;
     constexpr size_t DSDV_ENTRY = 12;
     switch (ports.destination)
     {
     case OLSR_PORT:
         return ports.source == OLSR_PORT && IsOlsrReadable(payload, isOwn);
     case RIP_PORT:
+        return IsRipReadable(payload);
     case RIPNG_PORT:
-        return payload.size() >= RIP_HEADER;
+        return IsRipngReadable(payload);
     case DSDV_PORT:
         return payload.size() % DSDV_ENTRY == 0;
     case AODV_PORT:

@@ -150,9 +150,40 @@ IsKnownProtocol(uint8_t protocol)
            protocol == wire::ip_protocol::kIcmpv6;
 }
 
+/**
+ * Without the sender's link-layer address ns-3 takes it from its cache, also while it is being
+ * resolved, and ends (Icmpv6L4Protocol::HandleNS()).
+ * @param isFromNobody the source is unspecified: duplicate address detection
+ * @return whether a neighbour solicitation, if it is one, has it
+ */
+bool
+IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
+{
+    constexpr uint8_t SOLICITATION = 135;
+    constexpr std::size_t HEADER = 24;
+    constexpr std::size_t UNIT = 8;
+    constexpr uint8_t SOURCE_ADDRESS = 1; // option
+    if (protocol != wire::ip_protocol::kIcmpv6 || message.size() < HEADER ||
+        wire::Load8(message.data()) != SOLICITATION)
+    {
+        return true;
+    }
+    // ns-3 looks at the first option only.
+    const ConstBytes options = message.subspan(HEADER);
+    const bool has = options.size() >= UNIT && wire::Load8(options.data()) == SOURCE_ADDRESS;
+    return has != isFromNobody;
+}
+
+/** What of an IPv6 packet's addresses matters for what follows. */
+struct Addresses
+{
+    bool isForEveryNode; //!< to ff02::1, ff02::2 or a solicited-node address
+    bool isFromNobody;   //!< from ::
+};
+
 /** @return whether ns-3 can parse what an IPv6 header says is next */
 bool
-IsPayloadParsable(uint8_t next, ConstBytes rest, bool isForEveryNode)
+IsPayloadParsable(uint8_t next, ConstBytes rest, Addresses addresses)
 {
     std::size_t extensions = 0;
     for (bool isFirst = true; IsExtensionHeader(next); isFirst = false)
@@ -164,7 +195,7 @@ IsPayloadParsable(uint8_t next, ConstBytes rest, bool isForEveryNode)
         if (next == extension::FRAGMENT)
         {
             return IsFragmentParsable(rest) &&
-                   (!isForEveryNode || IsKnownProtocol(wire::Load8(rest.data())));
+                   (!addresses.isForEveryNode || IsKnownProtocol(wire::Load8(rest.data())));
         }
         const std::size_t length = extension::UNIT * (1 + wire::Load8(rest.data() + 1));
         extensions += length;
@@ -174,8 +205,9 @@ IsPayloadParsable(uint8_t next, ConstBytes rest, bool isForEveryNode)
         }
         if (next == extension::ROUTING)
         {
-            // With segments left ns-3 would follow routes of type 0, as nobody may (RFC 5095).
-            if (wire::Load8(rest.data() + 3) != 0)
+            // With segments left ns-3 would follow routes of type 0, as nobody may (RFC 5095);
+            // other types it has not, and ends when it meets one (Ipv6L3Protocol::LocalDeliver()).
+            if (wire::Load8(rest.data() + 2) != 0 || wire::Load8(rest.data() + 3) != 0)
             {
                 return false;
             }
@@ -187,7 +219,10 @@ IsPayloadParsable(uint8_t next, ConstBytes rest, bool isForEveryNode)
         next = wire::Load8(rest.data());
         rest = rest.subspan(length);
     }
-    return IsTransportParsable(next, rest) && (!isForEveryNode || IsKnownProtocol(next));
+    return IsTransportParsable(next, rest) &&
+           (!addresses.isForEveryNode || IsKnownProtocol(next)) &&
+           (!addresses.isFromNobody || next == wire::ip_protocol::kIcmpv6) &&
+           IsSolicitationComplete(next, rest, addresses.isFromNobody);
 }
 
 /** @return whether ns-3 can parse an IPv6 packet */
@@ -195,10 +230,13 @@ bool
 IsIpv6Parsable(ConstBytes packet)
 {
     const auto ip = wire::Ipv6Header::Parse(packet);
+    // Nobody sends from a group (RFC 4291, section 2.7), and ns-3 ends when it answers to one.
     return ip && ip->payload_length <= packet.size() - wire::Ipv6Header::kSize &&
+           !ip->source.IsMulticast() &&
            IsPayloadParsable(ip->next_header,
                              packet.subspan(wire::Ipv6Header::kSize, ip->payload_length),
-                             IsForEveryNode(ip->destination));
+                             {.isForEveryNode = IsForEveryNode(ip->destination),
+                              .isFromNobody = ip->source.IsUnspecified()});
 }
 
 } // namespace
