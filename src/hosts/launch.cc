@@ -33,7 +33,7 @@ using nlohmann::json;
 // How long mpirun may take to end everything, from when it is told.
 constexpr Duration kEndPatience = Duration::Seconds(20);
 // The same when the results, or an error, are there.
-constexpr Duration kAnsweredPatience = Duration::Seconds(5);
+constexpr Duration kAnsweredPatience = Duration::Seconds(20);
 // How long it may take until all hosts' programs have met.
 constexpr Duration kStartPatience = Duration::Seconds(120);
 

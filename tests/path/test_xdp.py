@@ -188,7 +188,7 @@ def test_auto_says_what_it_chose_and_why(wires: Wires, taps: tuple[Tap, Tap]) ->
         assert not programs(wires)
         results = finish(path)
     assert path.text.count("af_packet (its driver has no zero-copy for AF_XDP)") == 2
-    assert [port["access"] for port in results["ports"]] == ["AF_PACKET ring"] * 2
+    assert all(port["access"].startswith("AF_PACKET ring") for port in results["ports"])
     assert offloads(wires) == before
 
 

@@ -221,6 +221,9 @@ class Crowd:
         nodes = [{"name": name, "plane": "kernel"} for name in self.nodes]
         return {"kind": "lab", "name": "crowd", "nodes": nodes, "links": self.links}
 
+    def packets(self, link: str) -> dict[str, Any]:
+        return {"link": link, "packets": []}
+
     def state(self) -> dict[str, Any]:
         self.looks += 1
         one = {"spec": "delay=1ms", "packets": 9, "bytes": 9, "causes": {}, "waiting": 1}

@@ -182,11 +182,13 @@ class SegmentCheckTestCase : public TestCase
         const std::string target = "fd000000000000000000000000000001";
         const std::string soliciting = "8700000000000000" + target;
         const std::string address = "0101020000000002";
-        for (const std::string& good : {std::string(), address, "0e01000000000000" + address})
+        for (const std::string& good : {address, address + "0e01000000000000"})
         {
             NS_TEST_EXPECT_MSG_EQ(IsIpv6("3a", soliciting + good), true, good);
         }
         for (const std::string& bad : {std::string("0100"),
+                                       std::string(),
+                                       "0e01000000000000" + address,
                                        "0100" + address.substr(4),
                                        "01ff" + address.substr(4),
                                        "0102020000000002" + address,
