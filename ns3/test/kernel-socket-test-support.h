@@ -7,12 +7,16 @@
 
 #include "native-agent.h"
 
+#include "ns3/event-id.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/kernel-socket-stack.h"
 #include "ns3/node.h"
+#include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/socket.h"
 #include "ns3/test.h"
+
+#include "base/clock.h"
 
 #include <cstdint>
 #include <functional>
@@ -30,8 +34,43 @@
 namespace ns3::viaducttest
 {
 
+/** Runs the simulator for as long as the host's kernel needs, since that depends on the machine. */
+struct RunsUntil
+{
+    /** Runs until a condition holds.
+     * @return false if it does not within a minute of real time
+     */
+    bool RunUntil(const std::function<bool()>& condition)
+    {
+        const auto end = viaduct::MonotonicClock::Now() + viaduct::Duration::Seconds(60);
+        EventId next;
+        std::function<void()> look = [&] {
+            if (condition() || viaduct::MonotonicClock::Now() > end)
+            {
+                Simulator::Stop();
+            }
+            else
+            {
+                next = Simulator::Schedule(MilliSeconds(1), [&] { look(); });
+            }
+        };
+        next = Simulator::ScheduleNow([&] { look(); }); // Run() forgets a Stop() before it
+        Simulator::Run();
+        next.Cancel();
+        return condition();
+    }
+
+    /** The same, and a little longer: for what must not happen any more. */
+    void RunPast(const std::function<bool()>& condition)
+    {
+        RunUntil(condition);
+        Simulator::Stop(MilliSeconds(100));
+        Simulator::Run();
+    }
+};
+
 /** A node whose sockets are the host kernel's, in a namespace that vanishes with the test. */
-struct NativeNode
+struct NativeNode : RunsUntil
 {
     NativeNode()
     {

@@ -14,6 +14,8 @@
 #include "guest/agent/agent_protocol.h"
 #include "sys/find_program.h"
 
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <poll.h>
 #include <span>
@@ -21,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 /**
@@ -32,10 +35,13 @@
 namespace ns3::viaducttest
 {
 
+namespace agent = viaduct::guest::agent;
+
 /**
  * Runs viaduct-guest on the host's kernel, in namespaces of its own, and polls it every 10 ms of
- * simulated time. Times of events between nodes are therefore not exact, and tests must not depend
- * on them.
+ * simulated time. Simulated time waits for the answers to requests, as with a real guest, however
+ * busy the machine is. What the host's kernel does (packets, timers) takes real time, so tests must
+ * wait for its events (RunsUntil) and not depend on their instants.
  */
 class NativeAgent : public viaduct::guest::AgentChannel
 {
@@ -75,13 +81,28 @@ class NativeAgent : public viaduct::guest::AgentChannel
 
     size_t MaxMessage() const override
     {
-        return viaduct::guest::agent::kMaxMessage;
+        return agent::kMaxMessage - sizeof(agent::OperationHeader);
     }
 
+    /** Adds a request that is always answered: by then all others of the message are, too. */
     void Send(std::span<const std::byte> message) override
     {
+        agent::MessageHeader header;
+        std::memcpy(&header, message.data(), sizeof header);
+        const agent::OperationHeader last{static_cast<uint16_t>(agent::Code::kGetOption),
+                                          0,
+                                          0,
+                                          0, // a socket that there never is
+                                          LAST};
+        ++header.operations;
+        header.length += sizeof last;
+        std::vector<std::byte> whole(message.begin(), message.end());
+        std::memcpy(whole.data(), &header, sizeof header);
+        const auto bytes = agent::BytesOf(last);
+        whole.insert(whole.end(), bytes.begin(), bytes.end());
         viaduct::SystemCall("send to viaduct-guest",
-                            send(m_socket.get(), message.data(), message.size(), MSG_NOSIGNAL));
+                            send(m_socket.get(), whole.data(), whole.size(), MSG_NOSIGNAL));
+        ++m_unanswered;
     }
 
     void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) override
@@ -91,41 +112,70 @@ class NativeAgent : public viaduct::guest::AgentChannel
 
     bool Settle() override
     {
-        Receive(200);
-        Receive(5);
-        return true;
+        if (m_ready)
+        {
+            AwaitAnswers();
+        }
+        return m_ready;
     }
 
   private:
-    /** Passes the agent's messages on.
-     * @param patience how long to wait for a message, in ms of real time
+    static constexpr uint32_t LAST = UINT32_MAX; //!< request number that the client does not reach
+
+    /** Passes one message on.
+     * @param patience how long to wait for it, in ms of real time
+     * @return whether there was one
      */
-    void Receive(int patience)
+    bool Receive(int patience)
     {
-        std::vector<std::byte> buffer(MaxMessage());
         pollfd readable{m_socket.get(), POLLIN, 0};
-        while (poll(&readable, 1, patience) > 0)
+        if (poll(&readable, 1, patience) <= 0)
         {
-            const ssize_t size = recv(m_socket.get(), buffer.data(), buffer.size(), 0);
-            if (size <= 0)
+            return false;
+        }
+        std::vector<std::byte> buffer(agent::kMaxMessage);
+        const ssize_t size = recv(m_socket.get(), buffer.data(), buffer.size(), 0);
+        if (size <= 0)
+        {
+            throw viaduct::Error("viaduct-guest is gone");
+        }
+        const auto message = std::span(buffer).first(static_cast<size_t>(size));
+        m_reader.Read(message, [this](const agent::Operation& operation) {
+            m_ready = m_ready || operation.code == agent::Code::kHello;
+            m_unanswered -= operation.request == LAST;
+        });
+        m_receiver(message);
+        return true;
+    }
+
+    /** Receives until the agent is ready and has answered every request. */
+    void AwaitAnswers()
+    {
+        while (!m_ready || m_unanswered > 0)
+        {
+            if (!Receive(60000))
             {
-                throw viaduct::Error("viaduct-guest is gone");
+                throw viaduct::Error("viaduct-guest has not answered for a minute");
             }
-            m_receiver(std::span(buffer).first(static_cast<size_t>(size)));
-            patience = 1;
         }
     }
 
     /** Every 10 ms of simulated time. */
     void Poll()
     {
-        Receive(1);
+        AwaitAnswers();
+        while (Receive(1))
+        {
+        }
         Simulator::Schedule(MilliSeconds(10), &NativeAgent::Poll, this);
     }
 
     viaduct::UniqueFd m_socket;                                 //!< to the agent
     pid_t m_pid;                                                //!< of the agent
     std::function<void(std::span<const std::byte>)> m_receiver; //!< the client
+    agent::MessageReader m_reader;                              //!< of what it gets
+    int m_unanswered{0};                                        //!< messages that were sent
+    bool m_ready{false};                                        //!< the agent has said hello
 };
 
 } // namespace ns3::viaducttest

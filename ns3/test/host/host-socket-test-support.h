@@ -68,7 +68,7 @@ struct RealTimeReactor
 };
 
 /** Two nodes with sockets in a namespace each; a veth pair joins the namespaces. */
-struct HostPair
+struct HostPair : RunsUntil
 {
     HostPair()
     {
@@ -126,34 +126,9 @@ struct HostPair
         return Socket::CreateSocket(nodes[node], TypeId::LookupByName(factory));
     }
 
-    /** Runs until a condition holds.
-     * @return false if it never does
-     */
-    bool RunUntil(const std::function<bool()>& condition)
-    {
-        std::function<void()> look = [&] {
-            if (condition())
-            {
-                Simulator::Stop();
-            }
-            else
-            {
-                poll = Simulator::Schedule(MilliSeconds(1), [&] { look(); });
-            }
-        };
-        look();
-        EventId patience =
-            Simulator::Schedule(Seconds(60), static_cast<void (*)()>(&Simulator::Stop));
-        Simulator::Run();
-        patience.Cancel();
-        poll.Cancel();
-        return condition();
-    }
-
     RealTimeReactor reactor;
     std::array<viaduct::UniqueFd, 2> namespaces;
     std::vector<Ptr<Node>> nodes;
-    EventId poll;
 };
 
 using HostSocketTestCase = SocketTestCase<HostPair>;
