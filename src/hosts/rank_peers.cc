@@ -186,7 +186,7 @@ void RankPeers::AwaitEnd() {
   ending_ = true;
   constexpr int kLook = 200;  // ms
   const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
-  while (!first_.contains(kEnd) && !leader_is_gone_ && MonotonicClock::Now() < deadline) {
+  while (!first_.contains(kEnd) && MonotonicClock::Now() < deadline) {
     if (conductor_ && conductor_->Over()) return;
     if (const auto frame = link_.Receive(kLook)) Take(*frame);
   }
