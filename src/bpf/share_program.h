@@ -27,7 +27,8 @@ struct Shares {
 
 // The program decides about every datagram of the socket from now on. No share is anybody's yet.
 // `vnis`: each once. `room`: bytes of the socket's buffer. Needs no descriptor afterwards. Throws
-// EnvironmentError if the build, the kernel or this process's capabilities do not allow it.
+// EnvironmentError if the build, the kernel or this process's capabilities do not allow it, and
+// SystemError if the socket does not.
 Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room);
 
 }  // namespace viaduct::bpf

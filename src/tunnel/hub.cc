@@ -63,7 +63,7 @@ void Hub::ShareSockets() {
   try {
     for (const auto& socket : sockets_) shares_.push_back(&socket->Share(vnis));
     why_unshared_.clear();
-  } catch (const EnvironmentError& error) {
+  } catch (const Error& error) {  // also of the system: the hub works without
     shares_.clear();
     for (const auto& socket : sockets_) socket->Unshare();
     why_unshared_ = error.what();

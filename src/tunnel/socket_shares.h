@@ -27,7 +27,7 @@ class SocketShares {
     uint64_t unknown_vni = 0;
   };
 
-  // `room`: bytes of the socket's buffer. Throws EnvironmentError (bpf::AttachShares()).
+  // `room`: bytes of the socket's buffer. Throws as bpf::AttachShares().
   SocketShares(int socket, std::span<const uint32_t> vnis, size_t room);
 
   // `client`: an index in `vnis`.

@@ -75,7 +75,7 @@ class Underlay {
   ~Underlay();
 
   // From now on the clients of these VNIs share the receive buffer. What is returned is this
-  // object's. Throws EnvironmentError (SocketShares).
+  // object's. Throws as SocketShares does.
   SocketShares& Share(std::span<const uint32_t> vnis);
   void Unshare();  // if it was shared
 
