@@ -321,8 +321,7 @@ class Live:
         self._link(link)
         if direction not in ("up", "down"):
             raise ViaductError(f"direction {direction}: up or down", 2)
-        pair = [f"--pair={link}"]
-        checked(["path", "set", self._name, *pair, f"--{direction}", spec])
+        checked(["path", "set", self._name, f"--pair={link}", f"--{direction}={spec}"])
 
     def set_link(self, link: str, up: bool) -> None:  # noqa: D102
         self._link(link)

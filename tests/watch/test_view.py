@@ -222,7 +222,7 @@ class Crowd:
         return {"kind": "lab", "name": "crowd", "nodes": nodes, "links": self.links}
 
     def packets(self, link: str) -> dict[str, Any]:
-        return {"link": link, "packets": []}
+        return {"at": link, "seen": 0, "lines": []}
 
     def state(self) -> dict[str, Any]:
         self.looks += 1
