@@ -54,8 +54,8 @@ std::string NamesFor(const std::string& command, const std::string& operand) {
 std::string NamesFor(const CommandPlace& place) {
   for (const CLI::Option* option : ShownOptions(*place.app)) {
     if (option->nonpositional()) continue;
-    if (const std::string names = NamesFor(place.path, option->get_name()); !names.empty())
-      return names;
+    std::string names = NamesFor(place.path, option->get_name());
+    if (!names.empty()) return names;
   }
   return "";
 }

@@ -14,7 +14,7 @@
 namespace viaduct::scenario {
 namespace {
 
-using wire::Family, wire::IpAddress, wire::IpPrefix;
+using wire::IpAddress, wire::IpPrefix;
 
 int BitsOf(const IpAddress& address) { return 8 * address.Length(); }
 
