@@ -55,6 +55,10 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     {
         m_hub->SetAttribute("Readers", IntegerValue(*scenario.hub_readers));
     }
+    if (scenario.hub_queue)
+    {
+        m_hub->SetAttribute("QueueSize", UintegerValue(*scenario.hub_queue));
+    }
     for (const auto& node : scenario.nodes)
     {
         if (!node.remote)

@@ -83,6 +83,7 @@ std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
   if (inner_socket) options.inner_socket = inner_socket.release();
   options.readers =
       topology.hub.readers ? static_cast<size_t>(*topology.hub.readers) : tunnel::SuitableReaders();
+  if (topology.hub.queue) options.waiting_frames = static_cast<size_t>(*topology.hub.queue);
   return std::make_shared<tunnel::SharedHub>(std::move(nodes), options);
 }
 

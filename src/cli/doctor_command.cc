@@ -43,7 +43,6 @@ struct Tool {
 };
 
 constexpr Tool kTools[] = {
-    {"ping", "iputils-ping", "flows of type ping"},
     {"iperf3", "iperf3", "flows of type tcp"},
     {"nft", "nftables", "access beyond this machine in viaduct shell", true},
     {"python3", "python3", "viaduct bench"},

@@ -2,8 +2,8 @@
 // read or written where it should not, and every frame is counted.
 #include <cstring>
 
+#include "base/test_clock.h"
 #include "engine/loop.h"
-#include "engine/test_clock.h"
 #include "io/test/memory_port.h"
 
 namespace viaduct::engine {

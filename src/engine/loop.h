@@ -15,8 +15,8 @@
 
 #include "base/histogram.h"
 #include "base/mutex.h"
+#include "base/stamp_mapper.h"
 #include "engine/classifier.h"
-#include "engine/clock.h"
 #include "engine/config.h"
 #include "engine/engine.h"
 #include "engine/event_heap.h"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "engine/test_clock.h"
+#include "base/test_clock.h"
 #include "io/test/memory_port.h"
 #include "wire/test/packet_builder.h"
 

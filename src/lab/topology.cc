@@ -336,11 +336,12 @@ Remote ReadRemote(const nlohmann::json& json, const std::string& where) {
 }
 
 HubAddress ReadHub(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where, {"address", "port", "readers"});
+  const ObjectReader reader(json, where, {"address", "port", "readers", "queue"});
   HubAddress hub;
   hub.address = reader.Get<std::string>("address");
   hub.port = static_cast<uint16_t>(reader.GetInteger("port", 0, 65535));
   if (reader.Has("readers")) hub.readers = reader.GetInteger("readers", 0, 64);
+  if (reader.Has("queue")) hub.queue = reader.GetInteger("queue", 256, 1 << 20);
   return hub;
 }
 
@@ -520,6 +521,7 @@ void to_json(nlohmann::json& json, const Topology& topology) {
   for (const Remote& remote : topology.remotes) json["remotes"].push_back(ToJson(remote));
   json["hub"] = {{"address", topology.hub.address}, {"port", topology.hub.port}};
   if (topology.hub.readers) json["hub"]["readers"] = *topology.hub.readers;
+  if (topology.hub.queue) json["hub"]["queue"] = *topology.hub.queue;
 }
 
 void from_json(const nlohmann::json& json, Topology& topology) {

@@ -65,6 +65,7 @@ struct HubAddress {
   std::string address;         // empty: every address of the machine
   uint16_t port = 0;           // UDP; 0: any
   std::optional<int> readers;  // tunnel::Hub::Options; absent: as the machine has room
+  std::optional<int> queue;    // frames that wait; absent: tunnel::Hub::Options
 };
 
 struct Endpoint {

@@ -123,7 +123,7 @@ Topology WithRemote() {
   remote.vni = 5;
   remote.address = wire::IpAddress::Parse("2001:db8::7");
   topology.remotes = {remote};
-  topology.hub = {"2001:db8::1", 4789, 3};
+  topology.hub = {"2001:db8::1", 4789, 3, 5000};
   topology.links.push_back({"n0-far", Link::Kind::kPair, {{"n0", "eth1"}, {"far", "eth0"}}, {}});
   return topology;
 }

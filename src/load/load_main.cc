@@ -1,4 +1,4 @@
-// viaduct-load: measured UDP traffic between two ends.
+// viaduct-load: measured UDP traffic between two ends, and round trips.
 #include <csignal>
 #include <cstdio>
 
@@ -32,6 +32,10 @@ void Print(const Options& options, const Result& result, bool json) {
 void Run(const viaduct::load::CommandLine& line) {
   if (line.send) {
     Print(*line.send, viaduct::load::Send(*line.send, requests.stop), line.json);
+    return;
+  }
+  if (line.ping) {
+    Print(*line.ping, viaduct::load::Ping(*line.ping, requests.stop), line.json);
     return;
   }
   const auto listening = [&] {

@@ -199,6 +199,30 @@ TEST(OptionsTest, ReadsCommandLines) {
   EXPECT_THROW(ParseCommandLine(1, nothing), UsageError);
 }
 
+TEST(OptionsTest, ReadsPings) {
+  const char* const ping[] = {"viaduct-load", "ping",       "--to",  "2001:db8::1", "--interval",
+                              "2500us",       "--duration", "250ms", "--count",     "7"};
+  const CommandLine line = ParseCommandLine(std::size(ping), ping);
+  ASSERT_TRUE(line.ping);
+  EXPECT_EQ(line.ping->to.family(), AF_INET6);
+  EXPECT_DOUBLE_EQ(*line.ping->rate, 400);
+  EXPECT_EQ(line.ping->count, 7u);
+  EXPECT_EQ(line.ping->batch, 1);
+  for (const auto& [option, bad] : {std::pair("--to", "224.0.0.1"),
+                                    {"--to", "n4"},
+                                    {"--to", "10.0.0.1:5"},
+                                    {"--bind", "::1"},
+                                    {"--interval", "0s"},
+                                    {"--size", "-1"},
+                                    {"--size", "70000"},
+                                    {"--duration", "0s"}}) {
+    const char* const words[] = {"viaduct-load", "ping", "--to", "10.0.0.1", option, bad};
+    const bool is_to = option == std::string_view("--to");
+    const char* const only[] = {"viaduct-load", "ping", option, bad};
+    EXPECT_THROW(ParseCommandLine(is_to ? 4 : 6, is_to ? only : words), UsageError) << bad;
+  }
+}
+
 TEST(EndpointTest, ReadsAddressesAndPorts) {
   EXPECT_EQ(ParseEndpoint("10.0.0.1:5001").family(), AF_INET);
   EXPECT_EQ(ParseEndpoint("[2001:db8::1]:5001").family(), AF_INET6);

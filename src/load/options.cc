@@ -22,6 +22,7 @@ Examples:
   viaduct-load send --to [2001:db8::2]:5001 --rate 20000pps --duration 2s
   viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s
   viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s --frames
+  viaduct-load ping --to 10.0.0.2 --interval 20ms --count 500 --json
 
 The sender numbers and stamps its packets; the receiver reports what was lost, reordered and
 duplicated, the one-way delay (both ends on one machine, or with --clock-ahead), and the rate between the first and the last
@@ -29,12 +30,17 @@ packet. A packet that the kernel refuses (no route, link down) was offered and i
 ends when nothing has come for --linger after the sender's end marker (or SIGUSR1, which stands for
 it), after --duration, or on SIGINT or SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
 
+A ping sends ICMP echo requests, by the clock and not after each reply, and waits at the end for --linger. A round trip ends with
+the kernel's time stamp of the reply, so it does not matter how late this program is told. It needs CAP_NET_RAW, or that the sysctl
+net.ipv4.ping_group_range (which a lab sets) has your group.
+
 In a network within one kernel the whole path runs inside the sender's own system call, so at
 "--rate max" the path slows the sender down instead of losing packets: compare offered_pps.
 )";
 
 struct Texts {
   std::string to, rate = "max", send_duration = "10s", receive_duration, linger = "300ms";
+  std::string ping_to, ping_duration, ping_interval = "1s", ping_linger = "1s";
   uint64_t count = 0;
   int64_t clock_ahead = 0;
 };
@@ -78,10 +84,26 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
       ->check(CLI::Range(1, 1 << 20));
 }
 
-Duration PositiveDuration(const std::string& text) {
+void AddPing(CLI::App& app, PingOptions& options, Texts& texts) {
+  app.add_option("--to", texts.ping_to, "ADDRESS, IPv4 or IPv6")->required();
+  app.add_option("--size", options.size, "bytes after the ICMP header")
+      ->capture_default_str()
+      ->check(CLI::Range(0, kMaxPayload));
+  app.add_option("--interval", texts.ping_interval, "from one request to the next")
+      ->capture_default_str();
+  app.add_option("--duration", texts.ping_duration,
+                 "send for this long; default: --count requests, or until SIGINT");
+  app.add_option("--count", texts.count, "stop after this many requests")
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--bind", options.bind, "source address");
+  app.add_option("--linger", texts.ping_linger, "how long the last replies may take")
+      ->capture_default_str();
+}
+
+Duration PositiveDuration(const std::string& text, const std::string& option = "--duration") {
   const Duration duration = ParseDuration(text);
   if (duration > Duration()) return duration;
-  throw UsageError(fmt::format("--duration {}: must be greater than 0", text));
+  throw UsageError(fmt::format("{} {}: must be greater than 0", option, text));
 }
 
 void FinishSend(SendOptions& options, const Texts& texts) {
@@ -103,6 +125,24 @@ void FinishReceive(ReceiveOptions& options, const Texts& texts) {
   }
 }
 
+void FinishPing(PingOptions& options, const Texts& texts) {
+  options.to = MakeEndpoint(texts.ping_to, 0);
+  if (IsGroup(options.to)) {
+    throw UsageError(
+        fmt::format("--to {}: a ping goes to one address, not to a group", texts.ping_to));
+  }
+  if (!options.bind.empty() && MakeEndpoint(options.bind, 0).family() != options.to.family()) {
+    throw UsageError(
+        fmt::format("--bind {}: not of the family of {}", options.bind, texts.ping_to));
+  }
+  options.rate = 1 / PositiveDuration(texts.ping_interval, "--interval").ToSeconds();
+  options.duration = texts.ping_duration.empty() ? Duration::Seconds(100 * 365 * 86400LL)
+                                                 : PositiveDuration(texts.ping_duration);
+  options.linger = ParseDuration(texts.ping_linger);
+  options.batch = 1;
+  if (texts.count > 0) options.count = texts.count;
+}
+
 }  // namespace
 
 CommandLine ParseCommandLine(int argc, const char* const* argv) {
@@ -110,16 +150,19 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   Texts texts;
   SendOptions send_options;
   ReceiveOptions receive_options;
-  CLI::App app("Sends and receives measured UDP traffic.", "viaduct-load");
+  PingOptions ping_options;
+  CLI::App app("Sends and receives measured UDP traffic, and pings.", "viaduct-load");
   app.footer(kExamples);
   app.require_subcommand(1);
   CLI::App* send = app.add_subcommand("send", "send one flow");
   CLI::App* receive = app.add_subcommand("receive", "receive one flow");
-  for (CLI::App* command : {send, receive}) {
+  CLI::App* ping = app.add_subcommand("ping", "measure round trips");
+  for (CLI::App* command : {send, receive, ping}) {
     command->add_flag("--json", line.json, "print the result as JSON");
   }
   AddSend(*send, send_options, texts);
   AddReceive(*receive, receive_options, texts);
+  AddPing(*ping, ping_options, texts);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -130,6 +173,9 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   if (*send) {
     FinishSend(send_options, texts);
     line.send = send_options;
+  } else if (*ping) {
+    FinishPing(ping_options, texts);
+    line.ping = ping_options;
   } else {
     FinishReceive(receive_options, texts);
     line.receive = receive_options;

@@ -4,14 +4,16 @@
 #include <optional>
 #include <string_view>
 
+#include "load/pinger.h"
 #include "load/receiver.h"
 #include "load/sender.h"
 
 namespace viaduct::load {
 
 struct CommandLine {
-  std::optional<SendOptions> send;  // exactly one of the two is set
+  std::optional<SendOptions> send;  // exactly one of the three is set
   std::optional<ReceiveOptions> receive;
+  std::optional<PingOptions> ping;
   bool json = false;
 };
 

@@ -87,6 +87,33 @@ result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& 
   return report;
 }
 
+result::LoadPinged Report(const PingOptions& options, const PingResult& result) {
+  result::LoadPinged report;
+  report.size = options.size;
+  report.started = result.started.nanoseconds() / 1e9;
+  report.offered = result.offered;
+  report.sent = result.sent;
+  report.errors = result.offered - result.sent;
+  for (const auto& [error, requests] : result.refused) {
+    report.refused[ErrorName(error)] = requests;
+  }
+  report.received = result.received;
+  report.lost = result.offered - result.received;
+  report.loss = Ratio(static_cast<double>(report.lost), result.offered);
+  report.duplicates = result.duplicates;
+  report.foreign = result.foreign;
+  report.dropped_here = result.dropped_here;
+  report.seconds = result.elapsed.ToSeconds();
+  report.rtt = result::LoadTimes::Of(result.round_trips);
+  report.late = result::LoadTimes::Of(result.late);
+  report.slip_seconds = result.slip.ToSeconds();
+  report.samples = result.samples.List();
+  report.samples_merged = result.samples.merged();
+  report.gaps = result.gaps.Find(result.offered);
+  report.gaps_omitted = result.gaps.omitted();
+  return report;
+}
+
 std::string ToText(const result::LoadSent& report) {
   std::string text = fmt::format(
       "offered {} packets of {} bytes in {:.3f} s: {:.0f} packet/s, {:.3f} Mbit/s of payload\n",
@@ -116,6 +143,21 @@ std::string ToText(const result::LoadReceived& report) {
         "no end marker arrived: the number of sent packets is estimated from the last sequence "
         "number\n";
   if (report.cut) text += "packets were still arriving at the end; they count as lost\n";
+  if (report.dropped_here > 0) {
+    text += fmt::format("lost at this receiver, not in the network: {}\n", report.dropped_here);
+  }
+  return text;
+}
+
+std::string ToText(const result::LoadPinged& report) {
+  std::string text = fmt::format(
+      "answered {} of {} requests ({:.3f}% lost), duplicate replies {}\nround trips: {}\n"
+      "requests late by: {}; schedule shifted: {:.3f} s\n",
+      report.received, report.offered, report.loss * 100, report.duplicates, TimesText(report.rtt),
+      TimesText(report.late), report.slip_seconds);
+  for (const auto& [error, requests] : report.refused) {
+    text += fmt::format("refused by the kernel ({}): {}\n", error, requests);
+  }
   if (report.dropped_here > 0) {
     text += fmt::format("lost at this receiver, not in the network: {}\n", report.dropped_here);
   }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "load/pinger.h"
 #include "load/receiver.h"
 #include "load/sender.h"
 #include "result/load.h"
@@ -11,8 +12,10 @@ namespace viaduct::load {
 
 result::LoadSent Report(const SendOptions& options, const SendResult& result);
 result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& result);
+result::LoadPinged Report(const PingOptions& options, const PingResult& result);
 
 std::string ToText(const result::LoadSent& report);
 std::string ToText(const result::LoadReceived& report);
+std::string ToText(const result::LoadPinged& report);
 
 }  // namespace viaduct::load

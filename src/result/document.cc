@@ -42,7 +42,8 @@ std::string DocumentResults() {
          Chapter<HubResult>("viaduct hub --json", "The results of a hub.") +
          Chapter<Environment>("viaduct version --json", "Without the keys that only runs have.") +
          Chapter<LoadSent>("viaduct-load send --json", "The sending end of a UDP flow.") +
-         Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end.");
+         Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end.") +
+         Chapter<LoadPinged>("viaduct-load ping --json", "Round trips of ICMP echo.");
 }
 
 }  // namespace viaduct::result

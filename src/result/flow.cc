@@ -54,7 +54,8 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "lost_at", "packets, by place",
           "outside the links, as far as it is known: `refused ERROR` (the sender's kernel took "
           "it not), `sender's interfaces` (dropped on their way out, of all programs), "
-          "`receiver's buffer`, each of UDP in the real modes; `NODE: REASON` (ns-3's IP layer, "
+          "`receiver's buffer`, each of UDP in the real modes; of a ping the first, and `sender's "
+          "buffer` (its program was too slow for the replies); `NODE: REASON` (ns-3's IP layer, "
           "address resolution and queues there, or a link that was down; not of fragments) where "
           "ns-3 forwards; `refused` in mode simulate"),
       WhenSet<&FlowResult::cut>("cut", "true",
@@ -70,8 +71,8 @@ KeysOf<FlowResult> FlowResult::Keys() {
                                         "retransmitted; of TCP in the real modes"),
       WhenSet<&FlowResult::rtt>("rtt_ms", "a map",
                                 "round-trip times; of ping, if any answer arrived; in the real "
-                                "modes `min`, `avg` and `max` are those that ping prints, `p50` "
-                                "and `p99` of its lines, which have three digits"),
+                                "modes from before the system call that sends a request to the "
+                                "kernel's time stamp of its reply"),
       WhenSet<&FlowResult::delay>("delay_ms", "a map",
                                   "one-way delays; of UDP, if any packet arrived"),
       Always<&FlowResult::samples>(

@@ -40,6 +40,9 @@ KeysOf<HubResult> HubResult::Keys() {
       Always<&H::readers>("readers", "a whole number",
                           "of threads that read, each from a socket of its own; 0: the simulator, "
                           "or the path engine, does that"),
+      Always<&H::queue>(
+          "queue", "frames",
+          "from clients that may wait; while several wait, a client may have its share"),
       WhenSet<&H::encryption>("encryption", "`wireguard`",
                               "of the tunnels to clients; absent: they have none"),
       Always<&H::receive_buffer>("receive_buffer", "bytes",

@@ -34,6 +34,7 @@ struct HubResult {
   double seconds = 0;
   uint16_t port = 0;
   uint64_t readers = 0;  // threads
+  uint64_t queue = 0;    // frames
   std::optional<std::string> encryption;
   int receive_buffer = 0, send_buffer = 0;  // bytes
   std::optional<std::string> unshared;      // why clients do not share the receive buffer

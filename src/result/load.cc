@@ -46,6 +46,39 @@ KeysOf<LoadSent> LoadSent::Keys() {
   return kKeys;
 }
 
+KeysOf<LoadPinged> LoadPinged::Keys() {
+  using P = LoadPinged;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::role>("role", "ping", "what it has done"),
+      Always<&P::size>("size", "bytes", "of each request after the ICMP header"),
+      Always<&P::started>("started_s", "s", "when the first request was due, CLOCK_MONOTONIC"),
+      Always<&P::offered>("offered", "requests", "due to be sent; the loss is a share of these"),
+      Always<&P::sent>("sent", "requests", "of these, passed to the kernel"),
+      Always<&P::errors>("errors", "requests", "of these, refused by the kernel"),
+      Always<&P::refused>("refused", "requests, by error", "the same by errno: `ENETUNREACH`, ..."),
+      Always<&P::received>("received", "requests", "that were answered"),
+      Always<&P::lost>("lost", "requests", "that were not, in the time that it waits for the last"),
+      Always<&P::loss>("loss", "0..1", "the share of the offered requests that were not answered"),
+      Always<&P::duplicates>("duplicates", "replies", "to a request that had been answered before"),
+      Always<&P::foreign>("foreign", "replies", "to no request of it"),
+      Always<&P::dropped_here>("dropped_here", "replies",
+                               "that arrived, but this program was too slow for them"),
+      Always<&P::seconds>("seconds", "s", "how long the sending took"),
+      Always<&P::rtt>("rtt_us", "a map",
+                      "round trips, from before the system call that sends a request to the "
+                      "kernel's time stamp of its reply; null: none"),
+      Always<&P::late>("late_us", "a map", "how late each request was passed to the kernel"),
+      Always<&P::slip_seconds>("slip_s", "s", "how far the schedule was shifted"),
+      Always<&P::samples>("samples", "pairs: s, ms",
+                          "round trips by the time of the request, since the first"),
+      Always<&P::samples_merged>("samples_merged", "measurements", "so many are one sample"),
+      Always<&P::gaps>("gaps", "a list of maps",
+                       "requests in a row that were not answered; times are since the first"),
+      Always<&P::gaps_omitted>("gaps_omitted", "requests", "of gaps that are not listed"),
+  };
+  return kKeys;
+}
+
 KeysOf<LoadSeries> LoadSeries::Keys() {
   static constexpr Key<LoadSeries> kKeys[] = {
       Always<&LoadSeries::interval>("interval_s", "s", "the length of an interval"),

@@ -1,10 +1,11 @@
-// The output of viaduct-load: the measurements of one UDP flow by its two ends.
+// The output of viaduct-load: the measurements of one UDP flow by its two ends, or of a ping.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/histogram.h"
@@ -37,6 +38,25 @@ struct LoadSent {
   double slip_seconds = 0;
 
   static KeysOf<LoadSent> Keys();
+};
+
+struct LoadPinged {
+  std::string role = "ping";
+  int size = 0;
+  double started = 0;                          // s, CLOCK_MONOTONIC
+  uint64_t offered = 0, sent = 0, errors = 0;  // requests: offered = sent + errors
+  std::map<std::string, uint64_t> refused;     // the errors by their name
+  uint64_t received = 0, lost = 0, duplicates = 0, foreign = 0, dropped_here = 0;
+  double loss = 0;
+  double seconds = 0;
+  std::optional<LoadTimes> rtt, late;
+  double slip_seconds = 0;
+  std::vector<std::pair<double, double>> samples;  // s since the start, ms
+  uint64_t samples_merged = 1;
+  std::vector<Gap> gaps;  // times: s since the start
+  uint64_t gaps_omitted = 0;
+
+  static KeysOf<LoadPinged> Keys();
 };
 
 struct LoadSeries {

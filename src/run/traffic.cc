@@ -24,13 +24,8 @@ using nlohmann::json;
 using result::FlowResult;
 using scenario::Flow;
 
-// As programs read it: without an exponent, however long it is. Ping makes whole milliseconds of it
-// by cutting off, where 1.001 s would be 1000.99...; so there is a little on top.
-std::string Seconds(Duration duration) {
-  const int64_t milliseconds = duration / Duration::Milliseconds(1);
-  if (milliseconds % 1000 == 0) return std::to_string(milliseconds / 1000);
-  return fmt::format("{}.{:03}0001", milliseconds / 1000, milliseconds % 1000);
-}
+// How much longer a ping may take that was held up, for all its requests to be sent.
+constexpr Duration kPingGrace = Duration::Seconds(5);
 
 // `interface`: by which packets to a group leave.
 FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
@@ -86,7 +81,7 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
                      std::to_string(port),
                      "--json",
                      "--time",
-                     Seconds(flow.duration),
+                     std::to_string(flow.duration / Duration::Seconds(1)),
                      "--interval",
                      "0",
                      "--get-server-output",
@@ -102,32 +97,23 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
   return commands;
 }
 
-FlowCommands PingCommands(const Flow& flow, const std::string& address,
+FlowCommands PingCommands(const Flow& flow, const std::string& address, const std::string& load,
                           const scenario::Drain& drain) {
-  // Not -w: with it ping ends at the first ICMP error, as when a link goes down.
   FlowCommands commands;
-  commands.sender = {"ping",
-                     "-n",
-                     "-D",
-                     "-i",
-                     Seconds(flow.interval),
-                     "-c",
-                     std::to_string(scenario::PingsOf(flow)),
-                     "-s",
-                     std::to_string(flow.size),
-                     "-W",
-                     Seconds(drain.quiet),
-                     address};
-  commands.needs = {{"ping", "iputils-ping"}};
+  commands.sender = {load,         "ping",
+                     "--to",       address,
+                     "--interval", FormatDuration(flow.interval),
+                     "--count",    std::to_string(scenario::PingsOf(flow)),
+                     "--duration", FormatDuration(flow.duration + kPingGrace),
+                     "--size",     std::to_string(flow.size),
+                     "--linger",   FormatDuration(drain.quiet),
+                     "--json"};
   return commands;
 }
 
 // The commands of a flow whose sender has this address, if it is to have a certain one.
-FlowCommands From(const char* option, const std::optional<wire::IpAddress>& source,
-                  FlowCommands commands) {
-  if (source) {
-    commands.sender.insert(commands.sender.begin() + 1, {option, source->ToString()});
-  }
+FlowCommands From(const std::optional<wire::IpAddress>& source, FlowCommands commands) {
+  if (source) commands.sender.insert(commands.sender.end(), {"--bind", source->ToString()});
   return commands;
 }
 
@@ -208,6 +194,25 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
     }
   }
   if (received.gaps_omitted > 0) result.gaps_omitted = received.gaps_omitted;
+}
+
+void ParsePing(FlowResult& result, const Flow& flow, const std::string& sender) {
+  const json report = json::parse(sender);
+  report.at("offered");  // a report without its figures is none
+  report.at("received");
+  const auto pinged = report.get<result::LoadPinged>();
+  result.Count(pinged.offered, pinged.received);
+  const uint64_t asked = scenario::PingsOf(flow);
+  if (pinged.offered < asked) result.not_offered = asked - pinged.offered;
+  for (const auto& [error, requests] : pinged.refused) result.Lose("refused " + error, requests);
+  result.Lose("sender's buffer", pinged.dropped_here);
+  if (const auto& us = pinged.rtt) {
+    result.rtt = {us->min / 1e3, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
+  }
+  result.samples = pinged.samples;
+  if (pinged.samples_merged > 1) result.samples_merged = pinged.samples_merged;
+  result.gaps = pinged.gaps;
+  if (pinged.gaps_omitted > 0) result.gaps_omitted = pinged.gaps_omitted;
 }
 
 void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
@@ -319,11 +324,11 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
     case Flow::Kind::kUdp:
       return UdpCommands(flow, address, port, load, InterfaceOf(scenario, flow), drain);
     case Flow::Kind::kTcp:
-      return From("--bind", source, TcpCommands(flow, address, port));
+      return From(source, TcpCommands(flow, address, port));
     case Flow::Kind::kPing:
       break;
   }
-  return From("-I", source, PingCommands(flow, address, drain));
+  return From(source, PingCommands(flow, address, load, drain));
 }
 
 FlowResult FailedFlow(const Flow& flow, const std::string& error) {
@@ -342,18 +347,13 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
   FlowResult result = FailedFlow(flow, "");
   try {
     if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, flow, receiver_output, sender_output);
+    if (flow.kind == Flow::Kind::kPing) ParsePing(result, flow, sender_output);
     if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, flow, receiver_output, sender_output);
   } catch (const json::exception&) {
     const std::string& said = sender_error.empty() ? sender_output : sender_error;
     return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));
   }
   return result.error.empty() ? result : FailedFlow(flow, result.error);
-}
-
-FlowResult PingResult(const Flow& flow, const PingReader& output, const std::string& error) {
-  FlowResult result = FailedFlow(flow, "");
-  output.Finish(result, FirstLine(error));
-  return result;
 }
 
 }  // namespace viaduct::run

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "result/flow.h"
-#include "run/ping_reader.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
@@ -32,12 +31,8 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const
 
 // The result of a flow that failed.
 result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
-// Parses the standard output of a UDP or TCP flow's programs (and, for errors, standard error).
+// Parses the standard output of a flow's programs (and, for errors, standard error).
 // Never throws: unintelligible output is reported in FlowResult::error.
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error);
-// Of a ping, all of whose output has been read.
-result::FlowResult PingResult(const scenario::Flow& flow, const PingReader& output,
-                              const std::string& sender_error);
-
 }  // namespace viaduct::run

@@ -6,7 +6,6 @@
 #include <csignal>
 
 #include "base/clock.h"
-#include "base/realtime.h"
 #include "scenario/drain.h"
 #include "scenario/events.h"
 #include "scenario/multicast.h"
@@ -28,7 +27,6 @@ struct TrafficRunner::FlowState {
   scenario::Flow shortened;  // what became of the flow where the run ended early
   FlowCommands commands;
   scenario::Drain drain;
-  std::optional<PingReader> ping;
   size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
   std::unique_ptr<NodeProcess> receiver;
   std::shared_ptr<Process> sender;  // of all flows of a stream
@@ -67,10 +65,10 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
       progress_(progress),
       peers_(peers),
       events_left_(scenario.link_events.size()) {
-  const bool udp = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
-    return flow.kind == scenario::Flow::Kind::kUdp;
+  const bool ours = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
+    return flow.kind != scenario::Flow::Kind::kTcp;
   });
-  const std::string load = udp ? sys::FindCompanion("viaduct-load").string() : "";
+  const std::string load = ours ? sys::FindCompanion("viaduct-load").string() : "";
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     FlowState& state = flows_.emplace_back();
     state.flow = &scenario.flows[i];
@@ -207,11 +205,6 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
       if (other.sender == flow.sender) SenderEnded(other);
     }
   };
-  if (flow.flow->kind == scenario::Flow::Kind::kPing) {
-    flow.ping.emplace(RealtimeNow(), scenario::PingsOf(*flow.flow));
-    callbacks.line = [&flow](const std::string& line) { flow.ping->Line(line); };
-    EndPingLater(flow);
-  }
   const auto same = std::ranges::find_if(
       flows_, [&](const FlowState& other) { return other.stream == flow.stream && other.sender; });
   if (same != flows_.end()) {
@@ -238,22 +231,6 @@ void TrafficRunner::TakeRemoteEnd(const nlohmann::json& message) {
               message.at("error").get<std::string>());
   flow.sender = std::move(sender);
   if (flow.running) SenderEnded(flow);
-}
-
-// Of a ping that is too slow for its requests, those count that it has sent when its time is over.
-void TrafficRunner::EndPingLater(FlowState& flow) {
-  EndPingAt(flow, MonotonicClock::Now() + flow.flow->duration + kFlowGrace);
-}
-
-void TrafficRunner::EndPingAt(FlowState& flow, Instant over) {
-  const auto kill = [&flow](int signal) {
-    if (!flow.done && flow.sender) flow.sender->Kill(signal);
-  };
-  loop_.At(over, [&flow, kill] {
-    flow.ping->Close();
-    kill(SIGQUIT);
-  });
-  loop_.At(over + flow.drain.quiet, [kill] { kill(SIGINT); });
 }
 
 // A UDP receiver that was killed has measured nothing, whatever its sender says.
@@ -292,9 +269,8 @@ void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
     return process ? process->standard_output() : std::string();
   };
   const std::string errors = flow.sender ? flow.sender->standard_error() : "";
-  flow.result = !trouble.empty() ? FailedFlow(*flow.flow, trouble)
-                : flow.ping
-                    ? PingResult(*flow.flow, *flow.ping, errors)
+  flow.result = !trouble.empty()
+                    ? FailedFlow(*flow.flow, trouble)
                     : ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender), errors);
   Fail(result::FailureOf(flow.result));
 }
@@ -354,13 +330,12 @@ void TrafficRunner::EndEarly() {
     }
     flow.shortened = *flow.flow;
     flow.shortened.duration = std::min(flow.flow->duration, since_start - flow.flow->start);
-    flow.flow = &flow.shortened;
-    if (flow.ping) {
-      flow.ping->Shorten(scenario::PingsOf(flow.shortened));
-      EndPingAt(flow, MonotonicClock::Now());
-    } else {
-      flow.sender->Kill(SIGINT);
+    // Its program began a little later than the flow: the last request was perhaps not due there.
+    if (flow.flow->kind == scenario::Flow::Kind::kPing) {
+      flow.shortened.duration -= std::min(flow.shortened.duration, flow.shortened.interval);
     }
+    flow.flow = &flow.shortened;
+    flow.sender->Kill(SIGINT);
   }
 }
 

@@ -63,8 +63,6 @@ class TrafficRunner {
   void PassOnEnd(FlowState& flow);
   void TakeRemoteEnd(const nlohmann::json& message);
   void StartSender(FlowState& flow);
-  void EndPingLater(FlowState& flow);
-  void EndPingAt(FlowState& flow, Instant over);
   static std::string ReceiverTrouble(const FlowState& flow);
   void SenderEnded(FlowState& flow);
   void FinishFlow(FlowState& flow, const std::string& trouble);

@@ -12,7 +12,7 @@ namespace {
 
 std::string All() { return "all"; }
 bool HasTiming(const Scenario& scenario) { return scenario.lateness_limit.has_value(); }
-bool HasHub(const Scenario& scenario) { return scenario.hub_readers.has_value(); }
+bool HasHub(const Scenario& scenario) { return scenario.hub_readers || scenario.hub_queue; }
 bool HasState(const Scenario& scenario) { return !scenario.state.empty(); }
 bool IsPair(const LinkSettings& link) { return link.kind == lab::Link::Kind::kPair; }
 bool IsShared(const LinkSettings& link) {
@@ -148,6 +148,12 @@ constexpr Key kKeys[] = {
      gives its share of the clients; 0: the simulator, or the lab's path engine, reads by itself.
      If absent: as many as this machine has processors for, beside that one, at most 8.)",
      "4"},
+    {"hub.queue", Type::kInteger, PlainPrinted<&Scenario::hub_queue>().From(256, 1 << 20),
+     R"(Frames from clients that may wait for the simulation or for the lab's links, all clients'. While
+     several wait, a client may have its share of them: more of them survive a longer stall of the
+     machine, and wait longer when clients flood. Each needs memory for a frame of the longest link.
+     If absent: 4096, or 64 for each remote node where that is more.)",
+     "65536"},
 
     {"hosts", Type::kNodeSet, Custom<Scenario, PrintHosts>(),
      R"(Runs the lab on these machines together ([several hosts](hosts.md)), in the modes `emulate` and `offload`:
@@ -328,7 +334,7 @@ constexpr Key kKeys[] = {
      the sender's link).)",
      "2Mbit"},
     {"flows[].interval", Type::kDuration, PlainMember<&Flow::interval, IsPing>(),
-     "Time between two pings, in whole milliseconds.", "10ms"},
+     "Time between two pings, 100us or more.", "10ms"},
     {"flows[].start", Type::kDuration, Member<&Flow::start>(), "When, after convergence.", "2s"},
     {"flows[].duration", Type::kDuration, Printed<&Flow::duration>(),
      "How long (TCP: whole seconds, a day at most); default: until the end of the run.", "5s"},

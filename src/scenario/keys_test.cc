@@ -55,6 +55,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"timing.lateness_limit", "", "timing.lateness_limit=1ms"},
     {"hub", "", "hub={readers: 2}"},
     {"hub.readers", "", "hub.readers=3"},
+    {"hub.queue", "", "hub.queue=5000"},
     {"nodes", "nodes=[n0, n1, h]", "nodes=[n0, n1, n2, h]"},
     {"nodes.count", "", "nodes.count=4"},
     {"nodes.NAME", "", "nodes.n1={stack: ns3}"},

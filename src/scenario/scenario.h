@@ -166,6 +166,7 @@ struct Scenario {
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
   std::optional<int> kernel_memory;        // MiB, of each guest kernel; absent: the guest's default
   std::optional<int> hub_readers;          // tunnel::Hub::Options; absent: as the machine has room
+  std::optional<int> hub_queue;            // frames; absent: tunnel::Hub::Options
 };
 
 // The name of the file, among those of a report, that holds what the program of that name has

@@ -193,7 +193,7 @@ TEST(ScenarioTest, FlowsAskForWhatTheirProgramsCanDo) {
   EXPECT_EQ(PingsOf(s.flows[0]), 30u * 3600 * 10);
   EXPECT_EQ(s.flows[1].duration, Duration::Seconds(86400));
   EXPECT_THAT(ErrorOf(text, {"flows.1.duration=86401s"}), HasSubstr("a day at most"));
-  EXPECT_THAT(ErrorOf(text, {"flows.0.interval=2500us"}), HasSubstr("whole milliseconds"));
+  EXPECT_THAT(ErrorOf(text, {"flows.0.interval=99us"}), HasSubstr("100us is the shortest"));
   Flow flow;
   for (const auto& [interval, pings] : {std::pair(300, 4u), {500, 2u}, {1000, 1u}, {2000, 1u}}) {
     flow.duration = Duration::Seconds(1);

@@ -58,6 +58,7 @@ void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t co
   const HubCounters all = hub.counters();
   result->port = hub.port();
   result->readers = hub.readers();
+  result->queue = hub.queue();
   result->receive_buffer = hub.underlay().receive_buffer();
   result->send_buffer = hub.underlay().send_buffer();
   if (!hub.why_unshared().empty()) result->unshared = hub.why_unshared();

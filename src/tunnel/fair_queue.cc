@@ -62,7 +62,8 @@ std::optional<size_t> FairQueue::Push(size_t number, std::span<const std::byte> 
     }
   } else if (fair_ && !client.active) {
     client.active = true;
-    turns_.push_back(number);
+    client.deficit = kQuantum;
+    new_turns_.push_back(number);
   }
   return loser;
 }
@@ -80,16 +81,28 @@ uint32_t FairQueue::TakeOldest(size_t number) {
   return at;
 }
 
+void FairQueue::ForgetTurns(std::deque<size_t>& turns) {
+  for (const size_t number : turns) {
+    clients_[number].active = false;
+    clients_[number].deficit = 0;
+  }
+  turns.clear();
+}
+
 void FairQueue::Free(uint32_t slot) { free_.push_back(slot); }
 
 uint32_t FairQueue::PopFair() {
   for (;;) {
-    const size_t number = turns_.front();
+    const bool is_new = !new_turns_.empty();
+    std::deque<size_t>& turns = is_new ? new_turns_ : turns_;
+    const size_t number = turns.front();
     Client& client = clients_[number];
     if (client.size == 0) {
+      // A new one waits for a turn of the others before it is new again: else it could always be.
+      turns.pop_front();
       client.deficit = 0;
-      client.active = false;
-      turns_.pop_front();
+      client.active = is_new;
+      if (is_new) turns_.push_back(number);
       continue;
     }
     const size_t length = slots_[client.oldest].length;
@@ -98,7 +111,7 @@ uint32_t FairQueue::PopFair() {
       return TakeOldest(number);
     }
     client.deficit += kQuantum;
-    turns_.pop_front();
+    turns.pop_front();
     turns_.push_back(number);
   }
 }
@@ -110,11 +123,8 @@ std::optional<FairQueue::Frame> FairQueue::Pop() {
   lent_ = fair_ ? PopFair() : TakeOldest(slots_[oldest_].client);
   if (size_ == 0 && fair_) {
     fair_ = false;
-    for (const size_t number : turns_) {
-      clients_[number].active = false;
-      clients_[number].deficit = 0;
-    }
-    turns_.clear();
+    ForgetTurns(new_turns_);
+    ForgetTurns(turns_);
   }
   const Slot& slot = slots_[lent_];
   // The frame after this one has left the cache while it waited.

@@ -17,8 +17,10 @@ namespace viaduct::tunnel {
 // Holds copies of frames in memory that is allocated once. As long as few wait (kInOrder), they
 // leave in the order in which they came, whatever their client. Beyond that the clients take turns
 // by deficit round robin (Shreedhar and Varghese, 1995: constant work per frame) until all is
-// served, and a client may have only its share of the memory: what comes beyond is dropped, so that
-// one who floods takes nothing from the others.
+// served. One that had nothing waiting begins with a turn before those that wait (RFC 8290, section
+// 4.2: its list of new queues), so that who sends little waits for no flood. And a client may have
+// only its share of the memory: what comes beyond is dropped, so that one who floods takes nothing
+// from the others.
 class FairQueue {
  public:
   struct Limits {
@@ -63,7 +65,7 @@ class FairQueue {
     uint32_t oldest = kNone, newest = kNone;
     size_t size = 0;
     size_t deficit = 0;   // bytes that it may still send in its turn
-    bool active = false;  // it is in turns_
+    bool active = false;  // it is in new_turns_ or turns_
   };
 
   std::byte* BytesOf(uint32_t slot) { return memory_.get() + slot * max_frame_; }
@@ -71,6 +73,7 @@ class FairQueue {
   size_t Share() const;
   uint32_t TakeOldest(size_t client);
   uint32_t PopFair();
+  void ForgetTurns(std::deque<size_t>& turns);
   void Free(uint32_t slot);
   size_t LongestClient() const;
 
@@ -79,7 +82,8 @@ class FairQueue {
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;
   std::vector<Client> clients_;
-  std::deque<size_t> turns_;  // clients that have frames, and perhaps some that had; fair mode
+  // Clients that have frames, and perhaps some that had; fair mode. First those that had none.
+  std::deque<size_t> new_turns_, turns_;
   uint32_t oldest_ = kNone, newest_ = kNone, lent_ = kNone;
   size_t size_ = 0, waiting_clients_ = 0;
   bool fair_ = false;

@@ -89,6 +89,36 @@ TEST(FairQueueTest, SharesBytesNotFrames) {
   EXPECT_GT(bytes[0], 100'000u);
 }
 
+// RFC 8290, section 4.2: sparse ones come before those that wait, but not again and again.
+TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
+  constexpr size_t kFloods = 100, kSparse = 100, kGreedy = 101;
+  FairQueue queue({.clients = kFloods + 2, .frames = 6400});
+  const auto flood = [&queue] {
+    for (size_t client = 0; client < kFloods; ++client) queue.Push(client, FrameOf(client, 0), {});
+  };
+  for (int i = 0; i < 64; ++i) flood();
+  Serve(queue, 1);  // they take turns now
+  for (int round = 0; round < 50; ++round) {
+    queue.Push(kSparse, FrameOf(kSparse, 0), {});
+    EXPECT_EQ(Serve(queue, 1), std::vector<size_t>{kSparse}) << round;
+    // A turn of every other client later.
+    for (size_t i = 0; i < FairQueue::kQuantum / 60 * (kFloods + 1); ++i) {
+      queue.Push(i % kFloods, FrameOf(i % kFloods, 0), {});
+      queue.Pop();
+    }
+  }
+  // This one sends the next frame whenever it was served: it has its turn, and then waits as all
+  // do.
+  size_t served = 0;
+  for (size_t i = 0; i < 20 * FairQueue::kQuantum / 60; ++i) {
+    if (queue.SizeOf(kGreedy) == 0) queue.Push(kGreedy, FrameOf(kGreedy, 0), {});
+    queue.Push(i % kFloods, FrameOf(i % kFloods, 0), {});
+    if (queue.Pop()->client == kGreedy) ++served;
+  }
+  EXPECT_GT(served, 0u);
+  EXPECT_LE(served, FairQueue::kQuantum / 60 + 1);
+}
+
 TEST(FairQueueTest, OneClientHasAllTheMemoryWhileItIsAlone) {
   FairQueue queue({.clients = 10, .frames = 500});
   for (int i = 0; i < 500; ++i) EXPECT_EQ(queue.Push(7, FrameOf(7, 0), {}), std::nullopt);

@@ -25,6 +25,7 @@ size_t LongestFrame(const std::vector<RemoteNode>& nodes) {
 Intake::Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t port)
     : nodes_(std::move(nodes)),
       port_(port),
+      queue_size_(waiting_frames),
       clients_(nodes_.size()),
       queue_(
           {.clients = nodes_.size(), .frames = waiting_frames, .max_frame = LongestFrame(nodes_)}) {

@@ -62,6 +62,7 @@ class Intake {
   Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t port);
 
   const std::vector<RemoteNode>& nodes() const { return nodes_; }
+  size_t queue() const { return queue_size_; }
 
   // They are told of each client. Before anything else is called; they must outlive this object.
   void SetShares(std::vector<SocketShares*> shares);
@@ -107,6 +108,7 @@ class Intake {
 
   const std::vector<RemoteNode> nodes_;
   const uint16_t port_;
+  const size_t queue_size_;       // frames
   std::vector<uint32_t> by_vni_;  // index in nodes_, plus 1
   std::vector<SocketShares*> shares_;
   mutable Mutex mutex_;

@@ -1,10 +1,10 @@
-#include "engine/clock.h"
+#include "base/stamp_mapper.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/test_clock.h"
+#include "base/test_clock.h"
 
-namespace viaduct::engine {
+namespace viaduct {
 namespace {
 
 constexpr Duration kStep = Duration::Milliseconds(1);
@@ -66,4 +66,4 @@ TEST(SystemClockTest, IsTheMonotonicClockAndTheRealOne) {
 }
 
 }  // namespace
-}  // namespace viaduct::engine
+}  // namespace viaduct

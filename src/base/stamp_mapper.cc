@@ -1,11 +1,11 @@
-#include "engine/clock.h"
+#include "base/stamp_mapper.h"
 
 #include <algorithm>
 
 #include "base/clock.h"
 #include "base/timespec.h"
 
-namespace viaduct::engine {
+namespace viaduct {
 namespace {
 
 // The longest delay until a clock step smaller than the time between two polls of a port is
@@ -68,4 +68,4 @@ Instant StampMapper::Map(Instant stamp, Instant earliest, Instant latest) {
   return std::clamp(mapped, earliest, latest);
 }
 
-}  // namespace viaduct::engine
+}  // namespace viaduct

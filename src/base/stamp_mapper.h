@@ -1,12 +1,12 @@
-// The clocks of a poll loop, and the conversion of the kernel's receive time stamps to the clock
-// that it runs on.
+// Both clocks that a poll loop reads, and the conversion of the time stamps that the kernel gives
+// what it receives to the clock that programs run on.
 #pragma once
 
 #include <cstdint>
 
 #include "base/time.h"
 
-namespace viaduct::engine {
+namespace viaduct {
 
 class Clock {
  public:
@@ -45,4 +45,4 @@ class StampMapper {
   uint64_t steps_ = 0;
 };
 
-}  // namespace viaduct::engine
+}  // namespace viaduct

@@ -1,9 +1,9 @@
 // A clock that tests move by hand.
 #pragma once
 
-#include "engine/clock.h"
+#include "base/stamp_mapper.h"
 
-namespace viaduct::engine {
+namespace viaduct {
 
 class TestClock final : public Clock {
  public:
@@ -19,4 +19,4 @@ class TestClock final : public Clock {
   Duration distance_ = Duration::Seconds(1700000000);
 };
 
-}  // namespace viaduct::engine
+}  // namespace viaduct

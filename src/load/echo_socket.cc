@@ -1,0 +1,151 @@
+#include "load/echo_socket.h"
+
+#include <fmt/core.h>
+#include <linux/icmp.h>
+#include <netinet/icmp6.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "base/error.h"
+#include "base/socket_option.h"
+#include "base/timespec.h"
+#include "wire/checksum.h"
+
+namespace viaduct::load {
+namespace {
+
+constexpr size_t kHeader = 8;  // of ICMP: type, code, checksum, identifier, sequence number
+constexpr size_t kMostIpv4Header = 60;
+constexpr int kReceiveBuffer = 4 << 20;
+constexpr int kMostErrors = 16;  // in a row
+
+void Put16(std::byte* at, uint16_t value) {
+  at[0] = std::byte(value >> 8);
+  at[1] = std::byte(value);
+}
+uint16_t Get16(const std::byte* at) {
+  return static_cast<uint16_t>(std::to_integer<int>(at[0]) << 8 | std::to_integer<int>(at[1]));
+}
+
+// A raw socket gets copies of everything that this machine receives: none but echo replies.
+void PassRepliesOnly(int fd, bool ipv6) {
+  if (ipv6) {
+    icmp6_filter filter;
+    ICMP6_FILTER_SETBLOCKALL(&filter);
+    ICMP6_FILTER_SETPASS(ICMP6_ECHO_REPLY, &filter);
+    SetSocketOption(fd, IPPROTO_ICMPV6, ICMP6_FILTER, filter, "ICMP6_FILTER");
+  } else {
+    const icmp_filter filter = {.data = ~(1u << ICMP_ECHOREPLY)};
+    SetSocketOption(fd, SOL_RAW, ICMP_FILTER, filter, "ICMP_FILTER");
+  }
+}
+
+}  // namespace
+
+EchoSocket::EchoSocket(const Endpoint& to, const std::string& bind, int size)
+    : to_(to),
+      ipv6_(to.family() == AF_INET6),
+      request_(kHeader + static_cast<size_t>(size)),
+      reply_(kMostIpv4Header + kHeader) {
+  Open(bind);
+  request_[0] = std::byte(ipv6_ ? ICMP6_ECHO_REQUEST : ICMP_ECHO);
+  if (raw_) {
+    identifier_ = static_cast<uint16_t>(std::random_device{}());
+    Put16(&request_[4], identifier_);
+  }
+  for (size_t i = kHeader; i < request_.size(); ++i) request_[i] = std::byte(i);
+}
+
+void EchoSocket::Open(const std::string& bind) {
+  const int protocol = ipv6_ ? int{IPPROTO_ICMPV6} : int{IPPROTO_ICMP};
+  constexpr int kFlags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+  fd_ = UniqueFd(socket(to_.family(), SOCK_DGRAM | kFlags, protocol));
+  if (!fd_) {
+    raw_ = true;
+    fd_ = UniqueFd(socket(to_.family(), SOCK_RAW | kFlags, protocol));
+  }
+  if (!fd_) {
+    throw SystemError(
+        "ICMP echo needs CAP_NET_RAW, or this user's group in the sysctl net.ipv4.ping_group_range",
+        errno);
+  }
+  if (raw_) PassRepliesOnly(fd_.get(), ipv6_);
+  constexpr int kOn = 1;
+  SetSocketOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, kOn, "SO_TIMESTAMPNS");
+  SetSocketBuffer(fd_.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
+  if (bind.empty()) return;
+  const Endpoint from = MakeEndpoint(bind, 0);
+  SystemCall("bind " + bind,
+             ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&from.address), from.length));
+}
+
+int EchoSocket::Send(uint16_t sequence) {
+  Put16(&request_[6], sequence);
+  if (raw_ && !ipv6_) {  // in the other cases the kernel does it
+    Put16(&request_[2], 0);
+    Put16(&request_[2], wire::InternetChecksum(request_));
+  }
+  const auto* to = reinterpret_cast<const sockaddr*>(&to_.address);
+  ssize_t sent = 0;
+  do {
+    sent = sendto(fd_.get(), request_.data(), request_.size(), 0, to, to_.length);
+  } while (sent < 0 && errno == EINTR);
+  return sent < 0 ? errno : 0;
+}
+
+std::optional<uint16_t> EchoSocket::SequenceOf(size_t length) const {
+  size_t header = 0;  // of IP, which a raw socket of IPv4 has before it
+  if (raw_ && !ipv6_) header = length > 0 ? (std::to_integer<size_t>(reply_[0]) & 0xf) * 4 : 0;
+  if (length < header + kHeader) return std::nullopt;
+  const std::byte* icmp = &reply_[header];
+  if (icmp[0] != std::byte(ipv6_ ? ICMP6_ECHO_REPLY : ICMP_ECHOREPLY)) return std::nullopt;
+  if (raw_ && Get16(icmp + 4) != identifier_) return std::nullopt;
+  return Get16(icmp + 6);
+}
+
+std::optional<EchoSocket::Reply> EchoSocket::Receive() {
+  for (int errors = 0; errors < kMostErrors;) {
+    iovec vector = {.iov_base = reply_.data(), .iov_len = reply_.size()};
+    alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(timespec))];
+    msghdr message{};
+    message.msg_iov = &vector;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t length = recvmsg(fd_.get(), &message, MSG_DONTWAIT);
+    if (length < 0 && errno == EAGAIN) return std::nullopt;
+    // A signal, or an error of the network that the socket reports once: an interface is down.
+    if (length < 0) {
+      ++errors;
+      continue;
+    }
+    const auto sequence = SequenceOf(static_cast<size_t>(length));
+    if (!sequence) {
+      ++foreign_;
+      continue;
+    }
+    Reply reply = {*sequence, Instant()};
+    for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+      if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
+      timespec stamp{};
+      std::memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+      reply.received = Instant() + FromTimespec(stamp);
+    }
+    return reply;
+  }
+  return std::nullopt;
+}
+
+void EchoSocket::AwaitReply(Duration limit) const {
+  pollfd waited = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  const timespec timeout = ToTimespec(std::max(limit, Duration()));
+  ppoll(&waited, 1, &timeout, nullptr);
+}
+
+}  // namespace viaduct::load
