@@ -176,7 +176,7 @@ def test_more_pings_than_sequence_numbers(tmp_path: Path) -> None:
 
 def test_a_ping_that_is_too_slow_is_no_loss(scenario: Write, tmp_path: Path) -> None:
     """It stands still from its first moments until its time is over, and is made to end then."""
-    find = "pgrep --ns $$ --nslist net -x ping"
+    find = "pgrep --ns $$ --nslist net -x viaduct-load"
     hold = f"until kill -STOP $({find}); do sleep 0.1; done; sleep 7; kill -CONT $({find})"
     text = STATIC + "nodes: 2\nduration: 2s\nlinks: [{line: all}]\n"
     text += "flows: [{type: ping, from: n0, to: n1, interval: 10ms}]\n"

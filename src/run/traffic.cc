@@ -201,6 +201,11 @@ void ParsePing(FlowResult& result, const Flow& flow, const std::string& sender) 
   report.at("offered");  // a report without its figures is none
   report.at("received");
   const auto pinged = report.get<result::LoadPinged>();
+  if (pinged.sent == 0 && !pinged.refused.empty()) {
+    result.error = fmt::format("the sender's kernel took none of its {} requests: {}",
+                               pinged.offered, pinged.refused.begin()->first);
+    return;
+  }
   result.Count(pinged.offered, pinged.received);
   const uint64_t asked = scenario::PingsOf(flow);
   if (pinged.offered < asked) result.not_offered = asked - pinged.offered;

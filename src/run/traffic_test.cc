@@ -243,6 +243,13 @@ TEST(TrafficTest, ParsesPing) {
   EXPECT_EQ(result.gaps[0].lost, 10u);
 }
 
+TEST(TrafficTest, APingThatTheKernelNeverTookFails) {
+  const char* const refused = R"({"offered": 5, "sent": 0, "refused": {"ENETUNREACH": 5},
+                                  "received": 0})";
+  EXPECT_EQ(ParseFlow(Line().flows[2], "", refused, "").error,
+            "the sender's kernel took none of its 5 requests: ENETUNREACH");
+}
+
 TEST(TrafficTest, APingThatEndedEarlyOfferedLess) {
   scenario::Flow flow = Line().flows[2];
   flow.duration = Duration::Milliseconds(1110);  // 56 requests
