@@ -188,8 +188,7 @@ BuildLab(const Scenario& scenario, const Network& network, const LabPart& part)
     }
     if (part.hub)
     {
-        lab->SetHub(
-            {part.hub->address, part.hub->port, scenario.hub_readers, scenario.hub_queue});
+        lab->SetHub({part.hub->address, part.hub->port, scenario.hub_readers, scenario.hub_queue});
     }
     SetNodes(*lab, scenario, network, part);
     SetLinks(*lab, scenario, network, part);
