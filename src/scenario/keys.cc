@@ -152,7 +152,7 @@ constexpr Key kKeys[] = {
      R"(Frames from clients that may wait for the simulation or for the lab's links, all clients'. While
      several wait, a client may have its share of them: more of them survive a longer stall of the
      machine, and wait longer when clients flood. Each needs memory for a frame of the longest link.
-     If absent: 4096, or 64 for each remote node where that is more.)",
+     If absent: 4096.)",
      "65536"},
 
     {"hosts", Type::kNodeSet, Custom<Scenario, PrintHosts>(),

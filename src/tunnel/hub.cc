@@ -30,9 +30,9 @@ std::vector<std::unique_ptr<Underlay>> OpenSockets(const std::vector<RemoteNode>
   return sockets;
 }
 
-size_t QueueFor(size_t clients, const Hub::Options& options) {
-  if (options.waiting_frames > 0) return std::max(options.waiting_frames, FairQueue::kInOrder);
-  return std::max(Hub::kLeastQueue, Hub::kQueuePerClient * clients);
+size_t QueueFor(const Hub::Options& options) {
+  if (options.waiting_frames == 0) return Hub::kUsualQueue;
+  return std::max(options.waiting_frames, FairQueue::kInOrder);
 }
 
 std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& sockets) {
@@ -45,7 +45,7 @@ std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& 
 
 Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
     : sockets_(OpenSockets(nodes, options)),
-      intake_(std::move(nodes), QueueFor(nodes.size(), options), underlay().port()),
+      intake_(std::move(nodes), QueueFor(options), underlay().port()),
       sent_(intake_.nodes().size()) {
   if (options.shares) ShareSockets();
   for (size_t i = 0; i < intake_.nodes().size(); ++i) {

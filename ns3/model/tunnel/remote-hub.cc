@@ -71,7 +71,7 @@ RemoteHub::GetTypeId()
                           MakeUintegerChecker<uint16_t>())
             .AddAttribute("QueueSize",
                           "Frames from clients that may wait for the simulation, all clients'; "
-                          "0: 4096, or 64 for each client where that is more.",
+                          "0: 4096.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RemoteHub::m_queueSize),
                           MakeUintegerChecker<uint32_t>(0, 1 << 20))
