@@ -1,6 +1,5 @@
 #include "load/echo_socket.h"
 
-#include <fmt/core.h>
 #include <linux/icmp.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
@@ -15,23 +14,18 @@
 #include "base/error.h"
 #include "base/socket_option.h"
 #include "base/timespec.h"
+#include "wire/bytes.h"
 #include "wire/checksum.h"
+#include "wire/transport.h"
 
 namespace viaduct::load {
 namespace {
 
-constexpr size_t kHeader = 8;  // of ICMP: type, code, checksum, identifier, sequence number
+constexpr size_t kHeader = wire::IcmpHeader::kSize;
+constexpr size_t kIdentifier = 4, kSequence = 6;  // offsets, of echo (RFC 792)
 constexpr size_t kMostIpv4Header = 60;
 constexpr int kReceiveBuffer = 4 << 20;
 constexpr int kMostErrors = 16;  // in a row
-
-void Put16(std::byte* at, uint16_t value) {
-  at[0] = std::byte(value >> 8);
-  at[1] = std::byte(value);
-}
-uint16_t Get16(const std::byte* at) {
-  return static_cast<uint16_t>(std::to_integer<int>(at[0]) << 8 | std::to_integer<int>(at[1]));
-}
 
 // A raw socket gets copies of everything that this machine receives: none but echo replies.
 void PassRepliesOnly(int fd, bool ipv6) {
@@ -57,7 +51,7 @@ EchoSocket::EchoSocket(const Endpoint& to, const std::string& bind, int size)
   request_[0] = std::byte(ipv6_ ? ICMP6_ECHO_REQUEST : ICMP_ECHO);
   if (raw_) {
     identifier_ = static_cast<uint16_t>(std::random_device{}());
-    Put16(&request_[4], identifier_);
+    wire::Store16(&request_[kIdentifier], identifier_);
   }
   for (size_t i = kHeader; i < request_.size(); ++i) request_[i] = std::byte(i);
 }
@@ -86,10 +80,10 @@ void EchoSocket::Open(const std::string& bind) {
 }
 
 int EchoSocket::Send(uint16_t sequence) {
-  Put16(&request_[6], sequence);
+  wire::Store16(&request_[kSequence], sequence);
   if (raw_ && !ipv6_) {  // in the other cases the kernel does it
-    Put16(&request_[2], 0);
-    Put16(&request_[2], wire::InternetChecksum(request_));
+    wire::Store16(&request_[wire::IcmpHeader::kChecksumOffset], 0);
+    wire::Store16(&request_[wire::IcmpHeader::kChecksumOffset], wire::InternetChecksum(request_));
   }
   const auto* to = reinterpret_cast<const sockaddr*>(&to_.address);
   ssize_t sent = 0;
@@ -105,8 +99,8 @@ std::optional<uint16_t> EchoSocket::SequenceOf(size_t length) const {
   if (length < header + kHeader) return std::nullopt;
   const std::byte* icmp = &reply_[header];
   if (icmp[0] != std::byte(ipv6_ ? ICMP6_ECHO_REPLY : ICMP_ECHOREPLY)) return std::nullopt;
-  if (raw_ && Get16(icmp + 4) != identifier_) return std::nullopt;
-  return Get16(icmp + 6);
+  if (raw_ && wire::Load16(icmp + kIdentifier) != identifier_) return std::nullopt;
+  return wire::Load16(icmp + kSequence);
 }
 
 std::optional<EchoSocket::Reply> EchoSocket::Receive() {

@@ -35,4 +35,5 @@ result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& err
 // Never throws: unintelligible output is reported in FlowResult::error.
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error);
+
 }  // namespace viaduct::run

@@ -30,11 +30,6 @@ std::vector<std::unique_ptr<Underlay>> OpenSockets(const std::vector<RemoteNode>
   return sockets;
 }
 
-size_t QueueFor(const Hub::Options& options) {
-  if (options.waiting_frames == 0) return Hub::kUsualQueue;
-  return std::max(options.waiting_frames, FairQueue::kInOrder);
-}
-
 std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& sockets) {
   std::vector<Underlay*> pointers(sockets.size());
   std::ranges::transform(sockets, pointers.begin(), [](const auto& each) { return each.get(); });
@@ -45,7 +40,7 @@ std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& 
 
 Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
     : sockets_(OpenSockets(nodes, options)),
-      intake_(std::move(nodes), QueueFor(options), underlay().port()),
+      intake_(std::move(nodes), options.waiting_frames, underlay().port()),
       sent_(intake_.nodes().size()) {
   if (options.shares) ShareSockets();
   for (size_t i = 0; i < intake_.nodes().size(); ++i) {

@@ -70,11 +70,10 @@ RemoteHub::GetTypeId()
                           MakeUintegerAccessor(&RemoteHub::m_port),
                           MakeUintegerChecker<uint16_t>())
             .AddAttribute("QueueSize",
-                          "Frames from clients that may wait for the simulation, all clients'; "
-                          "0: 4096.",
-                          UintegerValue(0),
+                          "Frames from clients that may wait for the simulation, all clients'.",
+                          UintegerValue(4096),
                           MakeUintegerAccessor(&RemoteHub::m_queueSize),
-                          MakeUintegerChecker<uint32_t>(0, 1 << 20))
+                          MakeUintegerChecker<uint32_t>(viaduct::tunnel::FairQueue::kInOrder))
             .AddAttribute("Readers",
                           "Threads that read what clients send, each from a UDP socket of its own; "
                           "0: the simulator's thread reads; -1: as many as there are processors "
