@@ -241,14 +241,15 @@ def interface_parameters() -> list[Path]:
     return [Path("/proc/sys/net/ipv4/ip_forward"), *found]
 
 
-def wait_until(condition: Callable[[], Any], what: str) -> Any:
-    """Polls until the condition holds and returns its value."""
+def wait_until(condition: Callable[[], Any], what: str | Callable[[], str]) -> Any:
+    """Polls until the condition holds and returns its value; `what` is told if it never does."""
     end = time.monotonic() + PATIENCE
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
+        late = time.monotonic() >= end
+        assert not late, f"not within {PATIENCE} s: {what if isinstance(what, str) else what()}"
         time.sleep(0.05)
 
 

@@ -42,7 +42,7 @@ def home(lab: str) -> Iterator[str]:
     execute(["ip", "netns", "add", lab]).expect()
     execute(["ip", "-n", lab, "link", "set", "dev", "lo", "up"]).expect()
     yield lab
-    wait_until(lambda: not traces_of(lab), f"nothing left: {traces_of(lab)}")
+    wait_until(lambda: not traces_of(lab), lambda: f"nothing left: {traces_of(lab)}")
     execute(["ip", "netns", "delete", lab])
 
 
@@ -54,7 +54,9 @@ def traces_of(namespace: str) -> list[str]:
     inode = Path(f"/run/netns/{namespace}").stat().st_ino
     for record in Path("/run/viaduct").glob(".shells/*/record.json"):
         with contextlib.suppress(FileNotFoundError):
-            found += [str(record)] if str(inode) in record.read_text() else []
+            # What is inside may have had the namespace's inode before it, and be of another test.
+            made = json.loads(record.read_text().splitlines()[0])
+            found += [record.read_text()] if made["network"]["inode"] == inode else []
     return found
 
 

@@ -13,8 +13,6 @@
 namespace viaduct::load {
 namespace {
 
-constexpr uint64_t kHopeless = 100;  // requests refused, and none taken
-
 class Pinger {
  public:
   Pinger(const PingOptions& options, std::atomic<bool>& stop)
@@ -58,8 +56,7 @@ class Pinger {
       ++sent_;
       return 1;
     }
-    const bool callers = error == EMSGSIZE || error == EINVAL || error == EACCES || error == EPERM;
-    if (++result_.refused[error] >= kHopeless && sent_ == 0 && callers) {
+    if (IsHopeless(error, ++result_.refused[error]) && sent_ == 0) {
       throw SystemError("send ICMP echo: every request was refused", error);
     }
     return 0;

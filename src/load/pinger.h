@@ -3,12 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "base/histogram.h"
 #include "base/time.h"
 #include "load/pace.h"
+#include "load/refusals.h"
 #include "load/socket.h"
 #include "result/flow.h"
 #include "result/gaps.h"
@@ -29,7 +29,7 @@ struct PingResult : Paced {
   uint64_t duplicates = 0;  // replies to a request that was answered before
   uint64_t foreign = 0;     // replies to no request of this flow
   uint64_t dropped_here = 0;
-  std::map<int, uint64_t> refused;  // requests that the kernel did not take, by errno
+  Refusals refused;
   Histogram round_trips;  // ns: from before the request's system call to the kernel's stamp of the
                           // reply
   result::Samples samples;  // ms, by the time of the request

@@ -16,14 +16,8 @@
 namespace viaduct::load {
 namespace {
 
-constexpr uint64_t kHopeless = 100;  // packets refused, and none taken
 constexpr int kEndMarkers = 5;
 constexpr Duration kEndMarkerGap = Duration::Milliseconds(10);
-
-// Errors of the packets themselves, which no change of the network cures.
-bool IsCallersMistake(int error) {
-  return error == EMSGSIZE || error == EINVAL || error == EACCES || error == EPERM;
-}
 
 uint64_t OwnInterfaceDrops() { return sys::SendingDrops(ReadFileIfAny("/proc/self/net/dev")); }
 
@@ -120,7 +114,7 @@ class Sender {
   }
 
   void CountRefusal(int error) {
-    if (++result_.refused[error] >= kHopeless && !any_sent_ && IsCallersMistake(error)) {
+    if (IsHopeless(error, ++result_.refused[error]) && !any_sent_) {
       throw SystemError("send UDP: every packet was refused", error);
     }
   }

@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "load/pace.h"
+#include "load/refusals.h"
 #include "load/socket.h"
 
 namespace viaduct::load {
@@ -22,7 +22,7 @@ struct SendOptions : PaceOptions {
 
 struct SendResult : Paced {
   uint32_t flow = 0;
-  std::map<int, uint64_t> refused;  // packets that the kernel did not take, by errno
+  Refusals refused;
   // What the interfaces of this network namespace dropped meanwhile on the way out, of whatever
   // program: the kernel counts such packets as sent.
   uint64_t interface_drops = 0;

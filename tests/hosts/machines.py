@@ -113,7 +113,7 @@ class Machines:
 
     def await_nothing_left(self) -> None:
         """Fails if something stays."""
-        wait_until(lambda: not self.left(), f"nothing left: {self.left()}")
+        wait_until(lambda: not self.left(), lambda: f"nothing left: {self.left()}")
 
 
 # Who may read the build, which may lie in root's home, and nothing else.

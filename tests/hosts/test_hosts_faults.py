@@ -66,7 +66,9 @@ def test_a_host_dies(
         if number == 0 and not only_rank:
             # The command itself was one of them.
             assert run.wait() == -signal.SIGKILL
-            wait_until(lambda: not hosts.all[1].left(), f"nothing left: {hosts.all[1].left()}")
+            wait_until(
+                lambda: not hosts.all[1].left(), lambda: f"nothing left: {hosts.all[1].left()}"
+            )
             hosts.all[0].run(VIADUCT, "clean")
             hosts.await_nothing_left()
             return
@@ -203,4 +205,4 @@ def test_a_host_is_frozen(scenario: Callable[[str], Path], tmp_path: Path, numbe
             wait_until(lambda: not any(m.left() for m in others), "nothing left")
         finally:
             signal_all(frozen, signal.SIGCONT)
-        wait_until(lambda: not frozen.left(), f"nothing left: {frozen.left()}")
+        wait_until(lambda: not frozen.left(), lambda: f"nothing left: {frozen.left()}")

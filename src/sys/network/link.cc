@@ -173,7 +173,12 @@ void Netlink::CreateBridge(const std::string& name, int mtu) {
 void Netlink::DeleteLink(int ifindex) {
   NetlinkMessage message(RTM_DELLINK, 0);
   message.AppendHeader(LinkHeader(ifindex));
-  socket_.Request(message, "delete " + Describe(ifindex));
+  const std::string attempted = "delete " + Describe(ifindex);
+  try {
+    socket_.Request(message, attempted);
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENODEV) throw;
+  }
 }
 
 std::optional<LinkInfo> Netlink::FindLink(const std::string& name) {

@@ -62,6 +62,7 @@ class Netlink {
   void CreateVethPair(const VethEnd& a, const VethEnd& b);
   // A learning bridge without spanning tree, multicast snooping and forward delay; down.
   void CreateBridge(const std::string& name, int mtu);
+  // No error if it has gone, as with the namespace of its other end.
   void DeleteLink(int ifindex);
 
   // nullopt when there is no such interface.
