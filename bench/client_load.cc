@@ -1,13 +1,12 @@
 // The applications of many clients in one process: the traffic of the benchmark `clients`.
 //
-//   client-load source FILE RATE SIZE SECONDS WARMUP [HUB | dev:INTERFACE]
+//   client-load source FILE RATE SIZE SECONDS WARMUP PROBES [HUB | dev:INTERFACE]
 //   client-load sink FILE
 //
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
 // destination has answered a probe, prints "ready", and sends RATE datagrams a second in all, SIZE
-// bytes each, to one destination after the other, for SECONDS; beside that probes, 20 a second to
-// each of up to 250 clients, and 5,000 a second in all to more, each round in another order (seed
-// 1). It prints one JSON object: datagrams offered, sent and refused by the kernel; for each client
+// bytes each, to one destination after the other, for SECONDS; beside that PROBES probes a second in
+// all, to one client after the other, each round in another order (seed 1). It prints one JSON object: datagrams offered, sent and refused by the kernel; for each client
 // the mean round trip of the probes that were sent after WARMUP seconds, microseconds, until the
 // kernel had the answer, how many, and how many were not answered.
 //
@@ -67,9 +66,6 @@ namespace {
 constexpr uint16_t kDataPort = 9000;
 constexpr size_t kBurst = 32;
 constexpr std::string_view kDevice = "dev:";
-// Of the probes to one client, and of those to all.
-constexpr Duration kProbeInterval = Duration::Milliseconds(50);
-constexpr Duration kLeastInterval = Duration::Microseconds(200);
 constexpr Duration kPatience = Duration::Seconds(60);
 constexpr Duration kLastAnswers = Duration::Seconds(1);
 
@@ -194,13 +190,12 @@ class Source {
     phase_ = Phase::kWarmingUp;
   }
 
-  nlohmann::json Send(double seconds, double warm_up) {
+  nlohmann::json Send(double seconds, double warm_up, double probes) {
     const Instant start = MonotonicClock::Now();
     const Instant end = start + SecondsOf(seconds);
     const Instant counting_from = start + SecondsOf(warm_up);
     Instant next_probe = start;
-    const Duration interval = std::max(
-        kLeastInterval, SecondsOf(kProbeInterval.ToSeconds() / static_cast<double>(pairs_.size())));
+    const Duration interval = SecondsOf(1 / probes);
     uint64_t offered = 0, refused = 0;
     size_t next_client = 0;
     for (Instant now = start; now < end; now = MonotonicClock::Now()) {
@@ -433,17 +428,19 @@ int Main(int argc, char** argv) {
     const std::string role = argc > 2 ? argv[1] : "";
     sys::RaiseDescriptorLimit();
     if (role == "sink" && argc == 3) return Sink(ReadPairs(argv[2])).Run();
-    if (role != "source" || argc < 7 || argc > 8) {
+    if (role != "source" || argc < 8 || argc > 9) {
       throw UsageError(
-          "usage: client-load source FILE RATE SIZE SECONDS WARMUP [HUB | dev:INTERFACE] | "
+          "usage: client-load source FILE RATE SIZE SECONDS WARMUP PROBES [HUB | dev:INTERFACE] | "
           "client-load sink FILE");
     }
+    const double probes = Number(argv[7]);
+    if (probes < 1) throw UsageError("PROBES: at least 1 a second");
     Source source(ReadPairs(argv[2]), Number(argv[3]), static_cast<size_t>(Number(argv[4])),
-                  argc == 8 ? argv[7] : "");
+                  argc == 9 ? argv[8] : "");
     source.AwaitAll();
     std::printf("ready\n");
     std::fflush(stdout);
-    std::printf("%s\n", source.Send(Number(argv[5]), Number(argv[6])).dump().c_str());
+    std::printf("%s\n", source.Send(Number(argv[5]), Number(argv[6]), probes).dump().c_str());
     return 0;
   });
 }

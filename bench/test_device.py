@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from harness import device_aqm, device_nodes, device_quota, device_rates, report
+from harness import device_aqm, device_nodes, device_rates, quota, report
 from harness.device_systems import TRADITIONAL, Device, best
 from harness.plan import make_plan
 from harness.process import BenchError
@@ -98,17 +98,17 @@ def test_the_best_is_that_of_the_highest_median() -> None:
 def test_quotas_of_both_versions_of_cgroup(tmp_path: Path) -> None:
     with (
         pytest.raises(BenchError, match="no CPU controller"),
-        device_quota.quota(0.5, tmp_path),
+        quota.quota(0.5, tmp_path),
     ):
         pass
     (tmp_path / "cgroup.subtree_control").write_text("memory cpu\n")
-    with device_quota.quota(0.25, tmp_path) as group:
+    with quota.quota(0.25, tmp_path) as group:
         assert (group.folder / "cpu.max").read_text() == "1250 5000"
         assert group.command(["x", "y"])[-2:] == ["x", "y"]
     first = tmp_path / "cpu,cpuacct"
     first.mkdir()
     (first / "cgroup.procs").touch()
-    with device_quota.quota(0.5, tmp_path) as group:
+    with quota.quota(0.5, tmp_path) as group:
         assert group.folder.parent == first
         assert (group.folder / "cpu.cfs_quota_us").read_text() == "2500"
 
@@ -120,7 +120,7 @@ def test_groups_of_killed_runs_are_removed(tmp_path: Path) -> None:
     dead, alive = parent / "viaduct-bench-999999999", parent / f"viaduct-bench-{os.getpid()}"
     dead.mkdir()
     alive.mkdir()
-    device_quota.remove_leftovers(tmp_path)
+    quota.remove_leftovers(tmp_path)
     assert not dead.exists()
     assert alive.exists()
 

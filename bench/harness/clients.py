@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import hosts as several_hosts
+from . import quota
 from .analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
 from .plan import Plan
 from .process import BenchError, Child
@@ -34,6 +36,9 @@ NOTES = [
     "hosts2_vs_1: a line of 16 nodes on one host, and on two, each with half of it. Hosts are "
     "namespaces joined by a cable; each has one processor, as the second one takes in on CPU 1 "
     "what comes from the first. Beside it: both on one processor.",
+    "Twice saturation: there the hub has a share of CPU 1 (cgroup), because with all of it what "
+    "limits is CPU 0, which both sends and receives, and the load could not be offered. Saturation "
+    "is the most that arrives with 10 clients at any load.",
     "Throughput is what arrives at the destinations' interfaces in the last seconds of a trial; "
     "added RTT: a probe's, less 20 ms.",
 ]
@@ -46,6 +51,12 @@ _THOUSAND_SECONDS = 90.0  # mostly to make and remove 2,000 interfaces
 WORK = ("reading", "writing", "events")  # of the simulator's loop
 _PAPER_SIZE = 500  # bytes of UDP payload: the paper's experiment 2
 _SIZES = (58, 500, 1000, 1472)
+# A second and in all, whatever the number of clients: a probe and its answer pass the hub as
+# datagrams do, so 20 to each of 250 clients (5,000) would be a load that 10 clients do not have.
+_PROBES = 1_000
+_PROBES_OF_DELAYS = 5_000
+_LOADS = (100_000, 200_000, 400_000)  # packets a second; around the saturation of both below
+_HUB_SHARE = 0.25  # of a processor, where the hub shall be what limits
 
 
 @dataclass(frozen=True)
@@ -179,8 +190,15 @@ def _count(sink: Child) -> tuple[float, list[int]]:
     return seen["time"], seen["received"]
 
 
-def _emulation(session: Session, hosts: Hosts, tunnel: Tunnel, clients: int, report: Path) -> Child:
-    """The simulation of the links, once it takes frames."""
+def _emulation(
+    session: Session,
+    hosts: Hosts,
+    tunnel: Tunnel,
+    clients: int,
+    report: Path,
+    group: quota.Quota | None,
+) -> Child:
+    """The simulation of the links, once it takes frames, with the group's share of a processor."""
     if tunnel is BARE:
         # Its ports are the interfaces themselves, which have no other use.
         hosts.hub.ip([f"addr flush dev {side[:8]}" for side in _HUBS])
@@ -196,6 +214,8 @@ def _emulation(session: Session, hosts: Hosts, tunnel: Tunnel, clients: int, rep
     file.write_text(scenario("clients", clients))
     report.unlink(missing_ok=True)
     command = [str(session.viaduct), "hub", str(file), "--json", str(report)]
+    if group is not None:
+        command = group.command(command)
     hub = session.start(hosts.hub.command(command, FORWARDER_CPU))
     hub.expect("hub clients")
     return hub
@@ -209,11 +229,16 @@ def _trial(
     size: int,
     seconds: float,
     warm_up: float = 1.0,
+    probes: int = _PROBES,
+    share: float | None = None,
 ) -> Trial:
-    with session.scope():
+    with (
+        quota.quota(share) if share else contextlib.nullcontext() as group,
+        session.scope(),
+    ):
         hosts = _hosts(session)
         report = session.directory / "clients.json"
-        emulation = _emulation(session, hosts, tunnel, clients, report)
+        emulation = _emulation(session, hosts, tunnel, clients, report, group)
         _attach(session, hosts, tunnel, clients)
         pairs = session.directory / "clients.pairs"
         pairs.write_text("".join(" ".join(addresses(i)) + "\n" for i in range(clients)))
@@ -222,7 +247,7 @@ def _trial(
             hosts.destination.command([load, "sink", str(pairs)], SENDER_CPU), subprocess.PIPE
         )
         _, at_first = _count(sink)
-        rest = [str(value) for value in (pps, size, warm_up + seconds, warm_up)]
+        rest = [str(value) for value in (pps, size, warm_up + seconds, warm_up, probes)]
         rest += {VXLAN: [_HUBS["source"]], BARE: ["dev:eth0"]}.get(tunnel, [])
         source = session.start(
             hosts.source.command([load, "source", str(pairs), *rest], SENDER_CPU)
@@ -241,10 +266,10 @@ def _trial(
             told = json.loads(report.read_text())
         rates = [(b - a) / (end - begin) for a, b in zip(before, after, strict=True)]
         added = [None if rtt is None else rtt / 1e3 - _LINK * 1e3 for rtt in sent["rtt_us"]]
-        probes = sum(sent["probes"]), sum(sent["lost"])
+        answers = sum(sent["probes"]), sum(sent["lost"])
         lost = 1 - (sum(at_last) - sum(at_first)) / max(1, sent["sent"])
         offered = sent["sent"] / sent["seconds"]
-        return Trial(offered, rates, added, *probes, lost, warm_up + seconds, hub=told)
+        return Trial(offered, rates, added, *answers, lost, warm_up + seconds, hub=told)
 
 
 def _row(
@@ -293,10 +318,14 @@ class Runner:
         pps: float,
         size: int = _PAPER_SIZE,
         seconds: float | None = None,
+        probes: int = _PROBES,
+        share: float | None = None,
     ) -> Trial:
         """One trial, said."""
         seconds = seconds or self.plan.choose(10.0, 3.0)
-        trial = _trial(self.session, tunnel, clients, pps, size, seconds)
+        trial = _trial(
+            self.session, tunnel, clients, pps, size, seconds, probes=probes, share=share
+        )
         self.plan.say(
             f"{tunnel.label}, {clients} clients, {size} bytes: {trial.offered_pps:,.0f} offered, "
             f"{trial.received_pps:,.0f} received, Jain {trial.jain:.4f}"
@@ -328,14 +357,16 @@ class Runner:
             lambda pps: self.loss(tunnel, clients, pps, plan.confirm_trial), found.rate
         )
 
-    def saturation(self, tunnel: Tunnel, clients: int) -> float:
-        """What arrives when much more than that is offered."""
-        return self.trial(tunnel, clients, 400_000).received_pps
+    def saturation(self, tunnel: Tunnel, clients: int, share: float | None = None) -> float:
+        """The most that arrives, whatever is offered."""
+        return max(
+            self.trial(tunnel, clients, load, share=share).received_pps for load in _LOADS
+        )
 
 
 def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
-    """Throughput and fairness of 250 beside 10, and beside the baseline."""
-    saturated = runner.saturation(VXLAN, _FEW)
+    """Throughput and fairness of 250 beside 10, and beside the baseline, where the hub limits."""
+    saturated = runner.saturation(VXLAN, _FEW, _HUB_SHARE)
     load = 2 * saturated
     plan.say(f"saturation is {saturated:,.0f} packet/s: twice that is offered")
     seen: dict[str, list[Trial]] = {}
@@ -343,7 +374,8 @@ def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
         for what in order:
             tunnel = {"tapudp": TAPUDP, "modified": MODIFIED}.get(what, VXLAN)
             clients = _FEW if what == "few" else _MANY
-            seen.setdefault(what, []).append(runner.trial(tunnel, clients, load))
+            trial = runner.trial(tunnel, clients, load, share=_HUB_SHARE)
+            seen.setdefault(what, []).append(trial)
     received = {what: [trial.received_pps for trial in trials] for what, trials in seen.items()}
     ratios = result.ratios
     ratios["clients250_vs_10"] = ratio_of_rounds(received["many"], received["few"], 0.95)
@@ -356,7 +388,10 @@ def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
 
 def _delays(runner: Runner, plan: Plan, result: Result, half: float) -> None:
     seconds = plan.choose(40.0, 15.0)  # 300 probes of a client: few would differ by chance
-    trials = [runner.trial(VXLAN, _MANY, half, seconds=seconds) for _ in range(plan.row_rounds)]
+    trials = [
+        runner.trial(VXLAN, _MANY, half, seconds=seconds, probes=_PROBES_OF_DELAYS)
+        for _ in range(plan.row_rounds)
+    ]
     spreads = [trial.rtt_spread for trial in trials]
     if any(spread is None for spread in spreads):
         raise BenchError("clients: the probes of some client were all lost below saturation")
@@ -411,9 +446,10 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     result.published += read_csv("kristiansen-statements.csv")
     runner = Runner(session, plan)
+    quota.remove_leftovers()
     with plan.part("250 clients beside 10 and the baseline", 0.4):
         _many_against_few(runner, plan, result)
-    saturated = next(row["received_pps"] for row in result.rows if row["clients"] == _FEW)
+    saturated = runner.saturation(VXLAN, _FEW)
     with plan.part("two hosts", 0.5):
         try:
             several_hosts.measure(session, plan, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import device_aqm, device_headers, device_nodes, device_quota, device_rates, device_systems
+from . import device_aqm, device_headers, device_nodes, device_rates, device_systems, quota
 from .plan import Plan
 from .results import Result, read_csv
 from .session import Session
@@ -54,7 +54,7 @@ NOTES = [
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     result.published += read_csv("socis2017-device.csv", table="report")
-    device_quota.remove_leftovers()
+    quota.remove_leftovers()
     pair = device_systems.make_pair(session, "pair")
     found = device_systems.find(session, pair)
     result.notes += found.missing

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .analysis import LOSS_FREE, Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
-from .device_quota import Quota, quota
 from .device_systems import RATE, TRADITIONAL, Device, Found, Pair, best, frames_in
 from .plan import Plan
 from .process import BenchError
+from .quota import Quota, quota
 from .results import Result, Row, measured
 from .session import FORWARDER_CPU, SENDER_CPU, Session
 

@@ -6,6 +6,11 @@
 // shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998) with alpha = 1/2:
 // a client may have half of what is free. One that floods alone gets a third of the buffer, and two
 // thirds stay free.
+//
+// And a client may have no more datagrams here than its user has room for frames, where that is
+// what limits: reading what is then dropped would take the time of those that wait, and the more is
+// sent, the less would arrive (receive livelock: Mogul and Ramakrishnan, ACM Transactions on
+// Computer Systems 15(3), 1997).
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -21,6 +26,8 @@
 #define IPV4_SOURCE 12  // offsets in headers
 #define IPV6_SOURCE 8
 #define MOST_SEGMENTS 128  // of a message (UDP_MAX_SEGMENTS)
+#define INNER 16           // the frame in a datagram: behind UDP and VXLAN
+#define MAC_ADDRESSES 12   // bytes
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -94,6 +101,35 @@ static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 
   return owner;
 }
 
+// The length of the frame that the message begins with, by its IP header; 0 if it has none.
+static __always_inline __u32 inner_length(const struct __sk_buff* skb) {
+  __u32 at = INNER + MAC_ADDRESSES;
+  __be16 type = 0, length = 0;
+  if (bpf_skb_load_bytes(skb, at, &type, sizeof type) < 0) return 0;
+  for (int tags = 0; tags < 2; ++tags) {
+    if (type != bpf_htons(ETH_P_8021Q) && type != bpf_htons(ETH_P_8021AD)) break;
+    at += 4;
+    if (bpf_skb_load_bytes(skb, at, &type, sizeof type) < 0) return 0;
+  }
+  at += sizeof type;
+  if (type == bpf_htons(ETH_P_IP)) {
+    if (bpf_skb_load_bytes(skb, at + 2, &length, sizeof length) < 0) return 0;
+    return at - INNER + bpf_ntohs(length);
+  }
+  if (type != bpf_htons(ETH_P_IPV6)) return 0;
+  if (bpf_skb_load_bytes(skb, at + 4, &length, sizeof length) < 0) return 0;
+  return at - INNER + 40 + bpf_ntohs(length);
+}
+
+// How many the message is: one, if it is a frame that its sender's kernel left to be divided. The
+// reader must come to the same number (SocketShares), though it is not told of that frame's
+// segments unless they are of UDP: else what was read would not be free again.
+static __always_inline __u32 datagrams_of(const struct __sk_buff* skb, __u32 bytes) {
+  const __u32 segment = skb->gso_size;
+  if (segment == 0 || inner_length(skb) + sizeof(struct vxlan) > segment) return 1;
+  return (bytes + segment - 1) / segment;
+}
+
 static __always_inline void count_refused(struct owner owner, struct viaduct_share* strangers,
                                           __u64 datagrams) {
   if (owner.named && !owner.is_stranger) {
@@ -138,19 +174,24 @@ int viaduct_share(struct __sk_buff* skb) {
   if (!share) return ALL;
 
   const __u32 bytes = skb->len - sizeof(struct udphdr), segment = skb->gso_size;
-  const __u32 datagrams = segment == 0 ? 1 : (bytes + segment - 1) / segment;
+  const __u32 datagrams = datagrams_of(skb, bytes);
   const __u64 cost = bytes + (__u64)datagrams * VIADUCT_SHARE_EACH;
   const __s64 has = share->queued - share->taken, all = sum->queued - sum->taken;
   const __s64 room = sum->room, is_free = all < 0 ? room : room - all;
-  if ((has < 0 ? 0 : has) + (__s64)cost <= is_free >> 1) {
+  const __u32 limit = share->limit;
+  const __s64 waiting = share->datagrams - share->datagrams_taken;
+  const int is_full = limit > 0 && waiting + 1 >= (__s64)limit;
+  if (!is_full && (has < 0 ? 0 : has) + (__s64)cost <= is_free >> 1) {
     add(&share->queued, cost);
+    add(&share->datagrams, datagrams);
     add(&sum->queued, cost);
     return ALL;
   }
   add(&sum->messages, 1);
   __u64 first = 0, like_first = 1;
   bpf_skb_load_bytes(skb, sizeof(struct udphdr), &first, sizeof first);
-  for (__u32 i = 1; i < MOST_SEGMENTS && i < datagrams; ++i) {
+  const __u32 lost = segment == 0 ? 1 : (bytes + segment - 1) / segment;
+  for (__u32 i = 1; i < MOST_SEGMENTS && i < lost; ++i) {
     like_first += viaduct_refuse(skb, sizeof(struct udphdr) + i * segment, first);
   }
   count_refused(owner, strangers, like_first);

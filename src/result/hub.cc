@@ -14,9 +14,9 @@ KeysOf<ClientResult> ClientResult::Keys() {
       Always<&C::tx_bytes>("tx_bytes", "bytes", "and their bytes"),
       Always<&C::drops>(
           "drops", "frames, by cause",
-          "lost here. From the client: `socket_full` (sent faster than they were read: datagrams "
-          "beyond its share of the socket's buffer), `overload` (more waited than its share), "
-          "`spoofed` (from a "
+          "lost here. From the client: `socket_full` (refused by the kernel, unread: datagrams "
+          "beyond its share of the socket's buffer, and such as would have been dropped as "
+          "`overload`), `overload` (more waited than its share), `spoofed` (from a "
           "host that has not claimed the node, or not inside of the encryption), `malformed`, "
           "`ip_options` (which ns-3 would "
           "corrupt), `too_long`, `refused` (the link is down). To the client: `unclaimed` (there "

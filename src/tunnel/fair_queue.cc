@@ -21,6 +21,11 @@ size_t FairQueue::Share() const {
   return std::max<size_t>(1, most_ / std::max<size_t>(1, waiting_clients_));
 }
 
+size_t FairQueue::RoomOf(size_t client) const {
+  const size_t share = Share();
+  return share - std::min(share, clients_[client].size);
+}
+
 size_t FairQueue::LongestClient() const {
   const auto longest = std::ranges::max_element(clients_, {}, &Client::size);
   return static_cast<size_t>(longest - clients_.begin());

@@ -49,6 +49,8 @@ class FairQueue {
   size_t size() const { return size_; }
   size_t SizeOf(size_t client) const { return clients_[client].size; }
   bool empty() const { return size_ == 0; }
+  // How many frames more the client may have waiting.
+  size_t RoomOf(size_t client) const;
   // Clients take turns; else the order is that of arrival.
   bool is_fair() const { return fair_; }
 

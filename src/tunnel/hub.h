@@ -20,7 +20,8 @@ namespace viaduct::tunnel {
 
 // A client's frames; none is dropped uncounted.
 struct ClientCounters : ArrivalCounters {
-  // Sent faster than they were read: its share of the socket's buffer was full.
+  // Refused unread: its share of the socket's buffer was full, or as many of its frames waited as
+  // may.
   uint64_t rx_dropped_socket_full = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;  // to the client
   uint64_t tx_dropped_unclaimed = 0;     // there is no client

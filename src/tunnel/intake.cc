@@ -63,6 +63,22 @@ void Intake::SetClient(size_t node, std::optional<Peer> peer) {
   }
 }
 
+void Intake::SetLimit(size_t node, std::optional<size_t> frames) {
+  for (SocketShares* each : shares_) each->SetLimit(node, frames);
+}
+
+// As long as clients take turns. Before that the socket's buffer is what a burst finds room in.
+void Intake::TellRoom(size_t node) {
+  if (shares_.empty()) return;
+  if (queue_.is_fair()) {
+    SetLimit(node, queue_.RoomOf(node));
+    has_limits_ = true;
+  } else if (has_limits_) {
+    for (size_t each = 0; each < nodes_.size(); ++each) SetLimit(each, std::nullopt);
+    has_limits_ = false;
+  }
+}
+
 namespace {
 
 // Whether the message goes on with a VXLAN header, whatever the frame before it says of its length.
@@ -151,18 +167,21 @@ void Intake::AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment
                             ++too_long;
                           } else if (const auto loser = queue_.Push(node, each, received)) {
                             ++clients_[*loser].counters.rx_dropped_overload;
+                            TellRoom(*loser);
                           }
                         };
   if (!splitter.Split(DescribeInnerFrame(frame, segment, received), push)) {
     ++counters.rx_dropped_malformed;
   }
   counters.rx_dropped_too_long += too_long;
+  TellRoom(node);
 }
 
 std::optional<Intake::Arrival> Intake::Take(Instant now) {
   const MutexLock lock(mutex_);
   const auto frame = queue_.Pop();
   if (!frame) return std::nullopt;
+  TellRoom(frame->client);
   ArrivalCounters& counters = clients_[frame->client].counters;
   ++counters.rx_frames;
   counters.rx_bytes += frame->bytes.size();

@@ -95,6 +95,9 @@ class Intake {
 
   void SetClient(size_t node, std::optional<Peer> peer)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
+  // Tells the sockets, after a change of what waits of a client, how much more may.
+  void TellRoom(size_t node) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
+  void SetLimit(size_t node, std::optional<size_t> frames);
   // Counts the datagram. The index in nodes_ that it is for, if it is any.
   std::optional<size_t> CountDatagram(std::span<const std::byte> bytes)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
@@ -115,6 +118,7 @@ class Intake {
   std::vector<Client> clients_ VIADUCT_GUARDED_BY(mutex_);
   FairQueue queue_ VIADUCT_GUARDED_BY(mutex_);
   DatagramCounters counters_ VIADUCT_GUARDED_BY(mutex_);
+  bool has_limits_ VIADUCT_GUARDED_BY(mutex_) = false;  // those of the sockets, for some clients
 };
 
 }  // namespace viaduct::tunnel

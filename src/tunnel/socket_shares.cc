@@ -7,6 +7,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
+#include "wire/ip.h"
 #include "wire/vxlan.h"
 
 namespace viaduct::tunnel {
@@ -25,8 +28,44 @@ void Set(T& shared, std::type_identity_t<T> value) {
   std::atomic_ref<T>(shared).store(value, std::memory_order_relaxed);
 }
 
-uint64_t CostOf(const Underlay::Message& message) {
-  return message.bytes.size() + Underlay::DatagramsOf(message) * VIADUCT_SHARE_EACH;
+bool IsTag(uint16_t type) {
+  return type == wire::ether_type::kVlan || type == wire::ether_type::kServiceVlan;
+}
+
+// The length of the frame that the message begins with, by its IP header; 0 if it has none.
+size_t InnerLength(std::span<const std::byte> message) {
+  constexpr size_t kIpv4Length = 2, kIpv6Length = 4;  // where it is in the IP header
+  if (message.size() < wire::VxlanHeader::kSize + wire::EthernetHeader::kSize) return 0;
+  const auto frame = message.subspan(wire::VxlanHeader::kSize);
+  size_t at = wire::EthernetHeader::kSize;
+  uint16_t type = wire::Load16(frame.data() + at - sizeof type);
+  for (int tags = 0; tags < 2 && IsTag(type); ++tags) {
+    at += wire::VlanTag::kSize;
+    if (frame.size() < at) return 0;
+    type = wire::Load16(frame.data() + at - sizeof type);
+  }
+  const auto rest = frame.subspan(at);
+  if (type == wire::ether_type::kIpv4 && rest.size() >= kIpv4Length + sizeof type) {
+    return at + wire::Load16(rest.data() + kIpv4Length);
+  }
+  if (type == wire::ether_type::kIpv6 && rest.size() >= kIpv6Length + sizeof type) {
+    return at + wire::Ipv6Header::kSize + wire::Load16(rest.data() + kIpv6Length);
+  }
+  return 0;
+}
+
+// As the program counts them, which cannot see whether UDP_GRO will tell the reader of segments.
+uint64_t DatagramsOf(const Underlay::Message& message) {
+  if (message.segment == 0) return 1;
+  const size_t frame = InnerLength(message.bytes) + wire::VxlanHeader::kSize;
+  return frame > message.segment ? 1 : Underlay::DatagramsOf(message);
+}
+
+// Whether the program may have counted segments of which the reader is not told: of a long frame of
+// another protocol than IP.
+bool IsUncertain(const Underlay::Message& message) {
+  constexpr size_t kLong = 2048;
+  return message.segment == 0 && message.bytes.size() > kLong && InnerLength(message.bytes) == 0;
 }
 
 // In the order in which they are in memory.
@@ -61,6 +100,10 @@ void SocketShares::SetClient(size_t client, const Peer& peer) {
   SetState(client, VIADUCT_SHARE_CLAIMED);
 }
 
+void SocketShares::SetLimit(size_t client, std::optional<size_t> datagrams) {
+  Set(At(client).limit, datagrams ? static_cast<uint32_t>(*datagrams + 1) : 0);
+}
+
 // As the program does it.
 viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
   viaduct_share& strangers = *shares_.all;
@@ -78,10 +121,13 @@ viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
 
 void SocketShares::Take(const Underlay::Message& message) {
   // Written by this thread alone.
-  const uint64_t cost = CostOf(message);
+  const uint64_t datagrams = DatagramsOf(message);
+  const uint64_t cost = message.bytes.size() + datagrams * VIADUCT_SHARE_EACH;
   viaduct_share& share = ShareOf(message);
   Set(share.taken, share.taken + cost);
+  Set(share.datagrams_taken, share.datagrams_taken + datagrams);
   Set(shares_.sum->taken, shares_.sum->taken + cost);
+  if (IsUncertain(message)) differs_ = true;
 }
 
 void SocketShares::Settle(uint32_t overflowed, bool is_drained) {
@@ -96,6 +142,7 @@ void SocketShares::Settle(uint32_t overflowed, bool is_drained) {
   for (size_t i = 0; i <= by_vni_.size(); ++i) {
     viaduct_share& share = shares_.all.get()[i];
     Set(share.taken, Get(share.queued));
+    Set(share.datagrams_taken, Get(share.datagrams));
   }
   Set(shares_.sum->taken, Get(shares_.sum->queued));
 }

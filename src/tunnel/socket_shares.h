@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -34,6 +35,10 @@ class SocketShares {
   void SetClient(size_t client, const Peer& peer);
   void SetAnyone(size_t client) { SetState(client, VIADUCT_SHARE_ANYONE); }
   void SetUnclaimed(size_t client) { SetState(client, VIADUCT_SHARE_UNCLAIMED); }
+
+  // How many of its datagrams may be in the socket, beside its share of the buffer; nothing: any
+  // number. A message of several that begins within the limit is let in whole.
+  void SetLimit(size_t client, std::optional<size_t> datagrams);
 
   // A message was read, and no longer has room.
   void Take(const Underlay::Message& message);

@@ -90,6 +90,12 @@ class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, s
   uint64_t AllOf(size_t client) const {
     return hub_.CountersOf(client).rx_frames + hub_.CountersOf(client).Lost();
   }
+  // The same, with what was read and waits.
+  uint64_t AllRead() const {
+    uint64_t sum = AllOfHub();
+    for (size_t i = 0; i < kClients; ++i) sum += hub_.WaitingOf(i);
+    return sum;
+  }
   // Reads and takes until the hub has accounted for so many.
   void ReadAll(uint64_t datagrams) {
     for (int i = 0; i < 5000 && AllOfHub() < datagrams; ++i) {
@@ -190,6 +196,43 @@ TEST_P(SocketSharesTest, SharesFitTheKernelsMemoryInTheEnd) {
   sender.Send(std::vector<uint32_t>(10, VniOf(49)), 10);
   ReadAll(sent + 100);
   EXPECT_EQ(hub_.CountersOf(49).rx_frames, 100u);
+}
+
+// Nobody takes what is read: when a client's share of those that wait is full, the rest is refused
+// unread, until there is room again. Another client finds room all the time.
+TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
+  const Sender sender(home(), hub_);
+  constexpr size_t kRounds = 400, kBurst = 20;
+  uint64_t sent = 0;
+  const auto read = [&] {
+    for (int i = 0; i < 5000 && AllRead() < sent; ++i) {
+      pollfd wait{hub_.Fd(), POLLIN, 0};
+      poll(&wait, 1, 1);
+      while (hub_.Read()) {
+      }
+    }
+    ASSERT_EQ(AllRead(), sent);
+  };
+  for (size_t round = 0; round < kRounds; ++round) {
+    sender.Send(std::vector<uint32_t>(kMerged, VniOf(0)), kBurst / 2);
+    sender.Send(std::vector<uint32_t>(1, VniOf(0)), kBurst);
+    sender.Send({VniOf(1)});
+    sent += (kMerged / 2 + 1) * kBurst + 1;
+    read();
+  }
+  EXPECT_EQ(hub_.CountersOf(1).Lost(), 0u);
+  const uint64_t flood = sent - kRounds;
+  EXPECT_GT(hub_.CountersOf(0).rx_dropped_socket_full, flood * 9 / 10);
+  EXPECT_LT(hub_.datagrams(), sent / 10);
+  while (hub_.Take(Instant())) {
+  }
+  EXPECT_EQ(hub_.CountersOf(1).rx_frames, kRounds);
+  EXPECT_EQ(AllOf(0), flood);
+  // It may send again.
+  const uint64_t before = hub_.CountersOf(0).Lost();
+  sender.Send(std::vector<uint32_t>(kMerged, VniOf(0)), kBurst);
+  ReadAll(sent + kMerged * kBurst);
+  EXPECT_EQ(hub_.CountersOf(0).Lost(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(FamiliesAndReaders, SocketSharesTest,

@@ -127,9 +127,9 @@ def client_of(results: dict, node: str) -> dict:
     return next(each for each in results["clients"] if each["node"] == node)
 
 
-def transfer(sender: str, receiver: str, address: str) -> None:
-    """Three megabytes over TCP: they arrive, and are the same."""
-    data = random.Random(1).randbytes(3_000_000)
+def transfer(sender: str, receiver: str, address: str, size: int = 3_000_000) -> None:
+    """So many bytes over TCP: they arrive, and are the same."""
+    data = random.Random(1).randbytes(size)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with entered(receiver), socket.create_server((address, 7777), family=family) as server:
         server.settimeout(PATIENCE)
@@ -183,6 +183,18 @@ def test_two_plain_clients(
         assert client["rx_frames"] > 0
         assert set(client["drops"]) <= {"unclaimed"}, client
     assert results["drops"] == {}
+
+
+def test_a_long_transfer_does_not_use_up_its_share(
+    hosts: Hosts, scenario: Callable[[str], Path]
+) -> None:
+    """Super-frames of a kernel on this machine: what was read of them is free again."""
+    file = scenario(NODES.format(a='"192.0.2.1"', b='"192.0.2.1"'))
+    a = hosts.client("a", 1, *A)
+    b = hosts.client("b", 2, *B)
+    with hub(hosts, file) as process:
+        transfer(a, b, "10.0.0.6", 150_000_000)
+        end(process)
 
 
 def test_who_is_not_the_client_is_refused_and_counted(
