@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,34 @@ def blocks(language: str) -> list[str]:
     """Those of the document."""
     text = (ROOT / "docs/python.md").read_text()
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def test_pip_installs_a_wheel(file: Path, tmp_path: Path) -> None:
+    """As pip does it in a source tree; what it needs is the machine's, not an index's."""
+    tree, wheels, site = (tmp_path / name for name in ("tree", "wheels", "site"))
+    shutil.copytree(ROOT / "python", tree / "python", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    pip = ["/usr/bin/python3", "-m", "pip", "--disable-pip-version-check"]
+    ours = ["--no-deps", "--no-index"]
+    execute([*pip, "wheel", *ours, "--no-build-isolation", "-w", wheels, tree]).expect()
+    (wheel,) = wheels.glob("viaduct-*-py3-none-any.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {f"viaduct/{each.name}" for each in (ROOT / "python/viaduct").glob("*.py")} <= {*names}
+    assert "viaduct/py.typed" in names
+    execute([*pip, "install", *ours, "--target", site, wheel]).expect()
+    run = f"viaduct.run({str(file)!r}, mode='simulate')"
+    program = f"import viaduct; print(viaduct.__file__, {run})"
+    environment = os.environ | {"PYTHONPATH": str(site), "VIADUCT": str(VIADUCT)}
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", program],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(str(site)), done
+    assert "python-sweep: simulate, 1 flows" in done.stdout
 
 
 @pytest.mark.parametrize("number", range(3))
