@@ -7,6 +7,7 @@
 #include "addressing.h"
 #include "node-stacks.h"
 #include "rbridges.h"
+#include "wireless.h"
 
 #include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
@@ -112,6 +113,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     }
     CheckAddresses();
     MakeNodes();
+    PlaceNodes(m_scenario, m_nodes);
     MakeLinks();
     InstallStacks(m_scenario, *this);
     if (HasRBridges(m_scenario))
@@ -261,6 +263,10 @@ Network::MakePlain(const LinkSettings& settings) const
         }
         return devices;
     }
+    if (viaduct::scenario::IsWifi(settings))
+    {
+        return MakeWifi(settings, NodesOf(settings));
+    }
     if (settings.kind == viaduct::lab::Link::Kind::kPair)
     {
         PointToPointHelper helper;
@@ -289,6 +295,14 @@ Network::SetLinkUp(const std::string& name, bool up)
     if (auto path = DynamicCast<PathChannel>(link.channel))
     {
         path->SetLinkUp(up);
+        return;
+    }
+    if (viaduct::scenario::IsWifi(*link.settings))
+    {
+        for (const auto& device : link.devices)
+        {
+            SetReceiving(device, up);
+        }
         return;
     }
     const bool isUp = link.errorModels.empty();

@@ -4,6 +4,8 @@
 
 #include "stack-drops.h"
 
+#include "wireless.h"
+
 #include "dont-fragment-routing.h"
 
 #include "ns3/arp-cache.h"
@@ -260,6 +262,10 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
                 }));
         }
     }
+    constexpr uint32_t LLC = 8; // bytes of LLC and SNAP (IEEE 802.2, RFC 1042)
+    WatchWifiDrops(device, [this, name](Ptr<const Packet> packet, const char* reason) {
+        Count(name, reason, Without(packet, LLC));
+    });
     constexpr uint32_t PPP = 2; // bytes of ns3::PppHeader
     const bool pointToPoint = DynamicCast<PointToPointNetDevice>(device) != nullptr;
     if (pointToPoint || DynamicCast<CsmaNetDevice>(device))

@@ -1,0 +1,63 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_WIRELESS_H
+#define VIADUCT_SIM_WIRELESS_H
+
+#include "ns3/callback.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/packet.h"
+
+#include "scenario/scenario.h"
+
+#include <functional>
+
+namespace ns3::sim
+{
+
+/** Puts the nodes of Wi-Fi links where the scenario says, and has them move. Does nothing where
+ * there is none.
+ * @param scenario the nodes and links
+ * @param nodes its nodes, in its order
+ * @throw viaduct::UsageError naming what ns-3 has not
+ */
+void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
+
+/**
+ * @param settings a link that is a Wi-Fi channel
+ * @param nodes its nodes, in its order, which have their places
+ * @return their devices, in this order
+ * @throw viaduct::UsageError naming what ns-3 has not
+ */
+NetDeviceContainer MakeWifi(const viaduct::scenario::LinkSettings& settings,
+                            const NodeContainer& nodes);
+
+/** Has a device receive nothing, or what comes. What it sends is on the channel in any case.
+ * @param device a Wi-Fi device
+ * @param up whether it receives
+ */
+void SetReceiving(Ptr<NetDevice> device, bool up);
+
+/** @param device any device
+ * @return whether it is a Wi-Fi station that has no access point now */
+bool IsUnassociated(Ptr<NetDevice> device);
+
+/** Has a function see each frame that a Wi-Fi device sends or receives, from the MAC header on.
+ * @param device any device
+ * @param see the function
+ * @return false: the device is no Wi-Fi device
+ */
+bool SniffWifi(Ptr<NetDevice> device, const std::function<void(Ptr<const Packet>)>& see);
+
+/** Has a function see each packet that a Wi-Fi device's MAC gives up, without headers of the MAC.
+ * @param device any device
+ * @param see the packet, and why
+ */
+void WatchWifiDrops(Ptr<NetDevice> device,
+                    const std::function<void(Ptr<const Packet>, const char*)>& see);
+
+} // namespace ns3::sim
+
+#endif // VIADUCT_SIM_WIRELESS_H
