@@ -13,6 +13,7 @@
 
 #include "ns3/box.h"
 #include "ns3/constant-position-mobility-model.h"
+#include "ns3/double.h"
 #include "ns3/error-model.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rectangle.h"

@@ -201,10 +201,10 @@ constexpr Access SectionOf() {
   return access;
 }
 // One that is a struct of its own.
-template <auto member>
+template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Inner() {
   return SectionOf < ClassOf<member>, [](auto& object) -> auto& { return object.*member; }
-  > ();
+  , applies > ();
 }
 // One whose members are T's own.
 template <class T, auto applies = Always<T>>

@@ -18,7 +18,7 @@ bool IsPair(const LinkSettings& link) { return link.kind == lab::Link::Kind::kPa
 bool IsShared(const LinkSettings& link) {
   return link.kind == lab::Link::Kind::kBridge && link.interface.empty() && !IsWifi(link);
 }
-bool HasMobility(const Scenario& scenario) { return std::ranges::any_of(scenario.links, IsWifi); }
+bool HasWifi(const Scenario& scenario) { return std::ranges::any_of(scenario.links, IsWifi); }
 bool ConnectsNodes(const LinkSettings& link) { return link.interface.empty() && !IsWifi(link); }
 bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
@@ -248,25 +248,16 @@ constexpr Key kKeys[] = {
      R"(With `wifi`: times since the simulation's start, and where the node is then, metres; between them it moves on
      straight lines, and after the last it stays there.)",
      "[0s 0 0, 10s 100 0]"},
-    {"mobility", Type::kSection, SectionOf < Scenario,
-     [](auto& scenario) -> auto& {return scenario.mobility;
-}  // namespace
-, HasMobility > (),
-    "With `wifi`: where the nodes are that say nothing of it, and how they move (mode `simulate`).",
-    "{layout: line, spacing: 80}"
-}  // namespace viaduct::scenario
-,
-    {"mobility.layout",
-     Type::kChoice,
-     PlainMember<&Mobility::layout>(),
+    {"mobility", Type::kSection, Inner<&Scenario::mobility, HasWifi>(),
+     R"(With `wifi`: where the nodes are that say nothing of it, and how they move (mode `simulate`).)",
+     "{layout: line, spacing: 80}"},
+    {"mobility.layout", Type::kChoice, PlainMember<&Mobility::layout>(),
      R"(`grid`: as square as possible, row by row; `line`; `random`: uniformly in `area`, by the scenario's seed.)",
-     "random",
-     "grid line random"},
+     "random", "grid line random"},
     {"mobility.spacing", Type::kInteger, PlainMember<&Mobility::spacing>().From(0, 1'000'000),
      "Metres between neighbours of a grid or a line.", "100"},
     {"mobility.area", Type::kTexts, PlainPrinted<&Mobility::area>(),
-     "Width and height, metres: of random places, and where the nodes of a model that needs it "
-     "move.",
+     R"(Width and height, metres: of random places, and where the nodes of a model that needs it move.)",
      "[500, 300]"},
     {"mobility.model", Type::kText, PlainPrinted<&Mobility::model>(),
      R"(The ns-3 TypeId of a MobilityModel, by which they move from there: `ns3::RandomWaypointMobilityModel`,
@@ -298,22 +289,14 @@ constexpr Key kKeys[] = {
      "The other nodes. `all`: every other node, including hosts.", "[n1, n2]"},
     {"links[].shared", Type::kNodes, Printed<&LinkSettings::nodes, IsShared>(),
      "One Ethernet (a bridge) that connects all these nodes.", "[n0, n1, n2]"},
-    {"links[].wifi", Type::kSection, SectionOf < LinkSettings,
-     [](auto& link) -> auto& {return link.wifi;
-}
-, IsWifi > (),
-    R"(A Wi-Fi channel of ns-3 that these nodes share, in mode `simulate` alone: real interfaces have none. Where
+    {"links[].wifi", Type::kSection, Inner<&LinkSettings::wifi, IsWifi>(),
+     R"(A Wi-Fi channel of ns-3 that these nodes share, in mode `simulate` alone: real interfaces have none. Where
      the nodes are is said by `nodes.NAME.position` or `mobility`.)",
-    "{nodes: all, standard: 80211n}"
-}
-,
+     "{nodes: all, standard: 80211n}"},
     {"links[].wifi.nodes", Type::kNodes, Printed<&Wifi::nodes>(All),
      "The nodes. `all`: every node, including hosts.", "[n0, n1, n2]"},
-    {"links[].wifi.standard",
-     Type::kChoice,
-     Custom<Wifi, PrintStandard>(),
-     "The IEEE 802.11 standard, as ns-3 names it.",
-     "80211n",
+    {"links[].wifi.standard", Type::kChoice, Custom<Wifi, PrintStandard>(),
+     "The IEEE 802.11 standard, as ns-3 names it.", "80211n",
      "80211a 80211b 80211g 80211n 80211ac 80211ax"},
     {"links[].wifi.access_point", Type::kNode, PlainPrinted<&Wifi::access_point>(),
      "The node to which the others associate; if absent all are stations of an ad hoc network.",
@@ -347,11 +330,8 @@ constexpr Key kKeys[] = {
      "Instead of `spec`, from the first node to the second.", "rate=1Mbit"},
     {"links[].down", Type::kSpec, PlainPrinted<&LinkSettings::down>(),
      "Instead of `spec`, from the second node to the first.", "rate=16Mbit"},
-    {"links[].emulator",
-     Type::kChoice,
-     Printed<&LinkSettings::emulator, ConnectsNodes>(),
-     "What implements the SPEC in the real modes; default: `emulator` of the file.",
-     "kernel",
+    {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator, ConnectsNodes>(),
+     "What implements the SPEC in the real modes; default: `emulator` of the file.", "kernel",
      "engine kernel"},
     // 68: RFC 791.
     {"links[].mtu", Type::kInteger,
@@ -364,14 +344,11 @@ constexpr Key kKeys[] = {
      all hosts.)",
      "[10.1.0.1/24, 10.1.0.2/24]"},
 
-    {"emulator",
-     Type::kChoice,
-     Elsewhere(DefaultOf<&LinkSettings::emulator>),
+    {"emulator", Type::kChoice, Elsewhere(DefaultOf<&LinkSettings::emulator>),
      R"(What implements the links' SPECs in the real modes: `engine`, Viaduct's path emulator, as in
      mode `simulate`; `kernel`, the kernel's own queueing disciplines (netem, tbf, codel...), as far
      as it has them, with their own models and random numbers.)",
-     "kernel",
-     "engine kernel"},
+     "kernel", "engine kernel"},
     {"addressing", Type::kSection, Elsewhere(), "The source of automatic addresses.",
      "{ipv4: 192.168.0.0/16}"},
     {"addressing.ipv4", Type::kPrefix, Elsewhere([] { return std::string("10.0.0.0/8"); }),
@@ -404,8 +381,8 @@ constexpr Key kKeys[] = {
 
     {"flows", Type::kSections, Each<&Scenario::flows>(), "Measured traffic.",
      "[{type: udp, from: n0, to: n4}]"},
-    {"flows[].type",         Type::kChoice, PlainMember<&Flow::kind>(),
-     "The kind of traffic.", "tcp",         "udp tcp ping"},
+    {"flows[].type", Type::kChoice, PlainMember<&Flow::kind>(), "The kind of traffic.", "tcp",
+     "udp tcp ping"},
     {"flows[].name", Type::kText, Printed<&Flow::name>(), "Name in tables; default `udp n0->n4`.",
      "video"},
     {"flows[].from", Type::kNode, Printed<&Flow::from>(), "The sender.", "n0"},
@@ -463,8 +440,8 @@ constexpr Key kKeys[] = {
      "[{at: 3s, link: n1-n2, state: down}]"},
     {"events[].at", Type::kDuration, Printed<&LinkEvent::at>(), "When, after convergence.", "3s"},
     {"events[].link", Type::kLink, Printed<&LinkEvent::link>(), "The link.", "n1-n2"},
-    {"events[].state", Type::kChoice, Custom<LinkEvent, PrintState>(),
-     "Its new state.", "down",        "up down"},
+    {"events[].state", Type::kChoice, Custom<LinkEvent, PrintState>(), "Its new state.", "down",
+     "up down"},
     {"events[].set", Type::kText, PlainPrinted<&LinkEvent::set>(),
      R"(The keys of its SPEC that change, in every direction, as in `viaduct path set`: the others
      stay, `KEY=none` removes one. Not with `emulator: kernel`.)",
@@ -473,12 +450,8 @@ constexpr Key kKeys[] = {
      "Instead of `set`, from the first node to the second (`pair`).", "rate=none"},
     {"events[].down", Type::kText, PlainPrinted<&LinkEvent::down>(),
      "Instead of `set`, from the second node to the first.", "loss=5%"},
-    {"events[].capture",
-     Type::kChoice,
-     Custom<LinkEvent, PrintCapture>(),
-     "Starts or stops the capture of its packets.",
-     "start",
-     "start stop"},
+    {"events[].capture", Type::kChoice, Custom<LinkEvent, PrintCapture>(),
+     "Starts or stops the capture of its packets.", "start", "start stop"},
     {"captures", Type::kLinks, Printed<&Scenario::captures>(),
      R"(Links whose packets are captured from the start, each in a pcap file of its own; `events` may
      start and stop captures. In the real modes each end's arrivals are captured, after the SPEC
@@ -494,8 +467,7 @@ constexpr Key kKeys[] = {
      "The nodes. `all`: every node that has a kernel.", "[n0, n2]"},
     {"state.interval", Type::kDuration, PlainMember<&Scenario::state_interval>(),
      "The time between two samples.", "1ms"},
-}
-;
+};
 
 }  // namespace
 

@@ -44,34 +44,6 @@ struct LabHost {
   std::string login;        // how mpirun's agent (ssh) reaches it; empty: by the address
 };
 
-struct NodeSettings {
-  std::string name;
-  // A host runs no routing protocol and forwards nothing: it has a default route to `gateway` (a
-  // neighbour), and in every real mode the kernel handles its packets.
-  bool host = false;
-  std::string gateway;
-  // Overrides the data plane that the mode would give this node; null: not overridden.
-  const fib::DataPlane* data_plane = nullptr;
-  std::map<std::string, std::string> sysctls;
-  // Mode simulate: the version of the real kernel that is this node's network stack ("": the newest
-  // that is built; with a slash: the file); absent: the stack is ns-3's own.
-  std::optional<std::string> kernel;
-  // Interfaces of the machine ("eth1") that are moved into the node during the run.
-  std::vector<std::string> physical_interfaces;
-  // The container whose namespace the node has: its name, a name of ip netns, or a pid. Such a node
-  // is a host. Empty: none.
-  std::string container;
-  // `viaduct hub`: its programs are on another host. Such a node is a host.
-  std::optional<RemoteAccess> remote;
-  // Of a lab on several hosts: the one that has this node; empty: whichever is best.
-  std::string on_host;
-  // Of the node itself, on its loopback interface: one of each family at most, the IPv4 one first.
-  std::vector<wire::IpPrefix> loopback;
-  // Mode simulate: where it is, if it does not move (one) or moves on straight lines between them;
-  // empty: by Scenario::mobility.
-  std::vector<Waypoint> waypoints;
-};
-
 // Where a node is when, in mode simulate.
 struct Waypoint {
   Duration at;                 // since the simulation's start
@@ -98,6 +70,34 @@ struct Wifi {
   std::optional<int> range;  // m within which everything is received, and beyond which nothing is;
                              // absent: as the logarithm of the distance, and errors by the signal
   std::map<std::string, std::string> attributes;  // of ns3::YansWifiPhy
+};
+
+struct NodeSettings {
+  std::string name;
+  // A host runs no routing protocol and forwards nothing: it has a default route to `gateway` (a
+  // neighbour), and in every real mode the kernel handles its packets.
+  bool host = false;
+  std::string gateway;
+  // Overrides the data plane that the mode would give this node; null: not overridden.
+  const fib::DataPlane* data_plane = nullptr;
+  std::map<std::string, std::string> sysctls;
+  // Mode simulate: the version of the real kernel that is this node's network stack ("": the newest
+  // that is built; with a slash: the file); absent: the stack is ns-3's own.
+  std::optional<std::string> kernel;
+  // Interfaces of the machine ("eth1") that are moved into the node during the run.
+  std::vector<std::string> physical_interfaces;
+  // The container whose namespace the node has: its name, a name of ip netns, or a pid. Such a node
+  // is a host. Empty: none.
+  std::string container;
+  // `viaduct hub`: its programs are on another host. Such a node is a host.
+  std::optional<RemoteAccess> remote;
+  // Of a lab on several hosts: the one that has this node; empty: whichever is best.
+  std::string on_host;
+  // Of the node itself, on its loopback interface: one of each family at most, the IPv4 one first.
+  std::vector<wire::IpPrefix> loopback;
+  // Mode simulate: where it is, if it does not move (one) or moves on straight lines between them;
+  // empty: by Scenario::mobility.
+  std::vector<Waypoint> waypoints;
 };
 
 // In the place of the address that a node does not have.
