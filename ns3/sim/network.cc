@@ -6,6 +6,7 @@
 
 #include "addressing.h"
 #include "node-stacks.h"
+#include "placement.h"
 #include "rbridges.h"
 #include "wireless.h"
 

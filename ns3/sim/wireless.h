@@ -17,14 +17,6 @@
 namespace ns3::sim
 {
 
-/** Puts the nodes of Wi-Fi links where the scenario says, and has them move. Does nothing where
- * there is none.
- * @param scenario the nodes and links
- * @param nodes its nodes, in its order
- * @throw viaduct::UsageError naming what ns-3 has not
- */
-void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
-
 /**
  * @param settings a link that is a Wi-Fi channel
  * @param nodes its nodes, in its order, which have their places

@@ -24,10 +24,6 @@ bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
 bool IsAwaited(const Program& program) { return !program.background; }
 
-void PrintStandard(YAML::Emitter& out, const Key& key, const Wifi& wifi) {
-  PrintPair(out, key, wifi.standard);
-}
-
 void PrintPosition(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   if (node.waypoints.size() != 1) return;
   PrintPair(out, key, YAML::Flow);
@@ -245,11 +241,11 @@ constexpr Key kKeys[] = {
      "With `wifi`: where the node is, metres (a third is its height). Default: by `mobility`.",
      "[30, 0]"},
     {"nodes.NAME.waypoints", Type::kTexts, Custom<NodeSettings, PrintWaypoints>(),
-     R"(With `wifi`: times since the simulation's start, and where the node is then, metres; between them it moves on
-     straight lines, and after the last it stays there.)",
+     R"(With `wifi`: times after convergence, the first of which is 0s, and where the node is then, metres. It is at the first
+     place before, moves on straight lines between them, and stays at the last.)",
      "[0s 0 0, 10s 100 0]"},
     {"mobility", Type::kSection, Inner<&Scenario::mobility, HasWifi>(),
-     R"(With `wifi`: where the nodes are that say nothing of it, and how they move (mode `simulate`).)",
+     R"(With `wifi`: where the nodes are that say nothing of it themselves, and how they move.)",
      "{layout: line, spacing: 80}"},
     {"mobility.layout", Type::kChoice, PlainMember<&Mobility::layout>(),
      R"(`grid`: as square as possible, row by row; `line`; `random`: uniformly in `area`, by the scenario's seed.)",
@@ -260,8 +256,9 @@ constexpr Key kKeys[] = {
      R"(Width and height, metres: of random places, and where the nodes of a model that needs it move.)",
      "[500, 300]"},
     {"mobility.model", Type::kText, PlainPrinted<&Mobility::model>(),
-     R"(The ns-3 TypeId of a MobilityModel, by which they move from there: `ns3::RandomWaypointMobilityModel`,
-     `ns3::RandomWalk2dMobilityModel` and `ns3::GaussMarkovMobilityModel` stay in `area`. Default: they stay where they are.)",
+     R"(The ns-3 TypeId of a MobilityModel, by which they move from the simulation's start on: `ns3::RandomWaypointMobilityModel`,
+     `ns3::SteadyStateRandomWaypointMobilityModel` (which chooses where they begin), `ns3::RandomWalk2dMobilityModel`,
+     `ns3::RandomDirection2dMobilityModel` and `ns3::GaussMarkovMobilityModel` stay in `area`. Default: they stay where they are.)",
      "ns3::RandomWaypointMobilityModel"},
     {"mobility.attributes", Type::kTable, PlainPrinted<&Mobility::attributes>(),
      "Attributes of that TypeId.", "{Speed: 'ns3::ConstantRandomVariable[Constant=2]'}"},
@@ -291,19 +288,19 @@ constexpr Key kKeys[] = {
      "One Ethernet (a bridge) that connects all these nodes.", "[n0, n1, n2]"},
     {"links[].wifi", Type::kSection, Inner<&LinkSettings::wifi, IsWifi>(),
      R"(A Wi-Fi channel of ns-3 that these nodes share, in mode `simulate` alone: real interfaces have none. Where
-     the nodes are is said by `nodes.NAME.position` or `mobility`.)",
+     the nodes are is said by `nodes.NAME.position`, `nodes.NAME.waypoints` or `mobility`. Channels do not disturb each other.)",
      "{nodes: all, standard: 80211n}"},
     {"links[].wifi.nodes", Type::kNodes, Printed<&Wifi::nodes>(All),
      "The nodes. `all`: every node, including hosts.", "[n0, n1, n2]"},
-    {"links[].wifi.standard", Type::kChoice, Custom<Wifi, PrintStandard>(),
+    {"links[].wifi.standard", Type::kChoice, PlainMember<&Wifi::standard>(),
      "The IEEE 802.11 standard, as ns-3 names it.", "80211n",
      "80211a 80211b 80211g 80211n 80211ac 80211ax"},
     {"links[].wifi.access_point", Type::kNode, PlainPrinted<&Wifi::access_point>(),
      "The node to which the others associate; if absent all are stations of an ad hoc network.",
      "n0"},
     {"links[].wifi.rate", Type::kText, PlainPrinted<&Wifi::rate>(),
-     R"(The ns-3 WifiMode of all data frames; if absent each station adapts its rate (`ns3::MinstrelHtWifiManager`,
-     before 802.11n `ns3::ArfWifiManager`).)",
+     R"(The ns-3 WifiMode of all data frames to one station (`ns3::ConstantRateWifiManager`). If absent each station adapts its rate
+     by what the other hears (`ns3::IdealWifiManager`, the default of ns-3's own helper).)",
      "OfdmRate6Mbps"},
     {"links[].wifi.range", Type::kInteger, PlainPrinted<&Wifi::range>().From(1, 1'000'000),
      R"(Metres within which a signal is received at full strength, and beyond which not at all. If absent it gets weaker

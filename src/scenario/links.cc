@@ -155,7 +155,6 @@ class LinkReader {
     if (link.nodes.size() < 2) section.Fail("nodes", "needs two nodes or more");
     ReadMembers(section, link.wifi);
     link.wifi.nodes = link.nodes;
-    if (section.Has("standard")) link.wifi.standard = section.Text("standard");
     const std::string& access_point = link.wifi.access_point;
     if (!access_point.empty() && std::ranges::find(link.nodes, access_point) == link.nodes.end()) {
       section.Fail("access_point", fmt::format("'{}' is not one of its nodes", access_point));
@@ -214,8 +213,7 @@ class LinkReader {
 
   void ReadCommon(const Section& entry, LinkSettings& link) const {
     ReadMembers(entry, link);
-    constexpr int kMostOverWifi =
-        2290;  // IEEE 802.11: 2304, less the LLC and SNAP headers' 8 and 6
+    constexpr int kMostOverWifi = 2296;  // 2304 (IEEE 802.11, 9.2.3) less LLC's and SNAP's headers
     if (entry.Has("wifi") && link.mtu > kMostOverWifi) {
       entry.Fail("mtu", fmt::format("{} is the most over Wi-Fi", kMostOverWifi));
     }

@@ -19,6 +19,7 @@
 #include "scenario/moments.h"
 #include "scenario/multicast.h"
 #include "scenario/nodes.h"
+#include "scenario/places.h"
 #include "scenario/protocols.h"
 #include "scenario/scenario.h"
 
@@ -47,7 +48,7 @@ class Loader {
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     CheckRouters();
-    CheckMobility();
+    ReadPlaces(file_, &scenario_);
     ReadLoopbacks(file_, &scenario_);
     scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
     ReadFlows();
@@ -107,40 +108,6 @@ class Loader {
         }
       }
       hosts.Check(node);
-    }
-  }
-
-  // Wi-Fi is simulated, by ns-3, and places are of nothing else.
-  void CheckMobility() const {
-    const bool has_wifi = std::ranges::any_of(scenario_.links, IsWifi);
-    const Section mobility = file_.Inner("mobility");
-    for (const std::string& metres : scenario_.mobility.area) {
-      if (metres.empty() || metres.size() > 6 ||
-          metres.find_first_not_of("0123456789") != std::string::npos || metres == "0") {
-        mobility.Fail("area", fmt::format("'{}' is not a whole number of metres", metres));
-      }
-    }
-    const size_t sides = scenario_.mobility.area.size();
-    if (sides != 0 && sides != 2) mobility.Fail("area", "two numbers: width and height");
-    if (sides == 0 && scenario_.mobility.layout == Mobility::Layout::kRandom) {
-      mobility.Fail("layout", "random places need an area");
-    }
-    if (mobility.Has("attributes") && scenario_.mobility.model.empty()) {
-      mobility.Fail("attributes", "of which model?");
-    }
-    if (has_wifi && scenario_.mode != Mode::kSimulate) {
-      file_.Fail("links",
-                 fmt::format("wifi: real interfaces have no simulated Wi-Fi, so mode simulate "
-                             "alone has it, not {}; a SPEC (slot, loss, rate) emulates a link "
-                             "like it",
-                             ModeName(scenario_.mode)));
-    }
-    if (has_wifi) return;
-    if (file_.Has("mobility")) file_.Fail("mobility", "no link is wifi, of which alone it is");
-    for (const NodeSettings& node : scenario_.nodes) {
-      if (node.waypoints.empty()) continue;
-      Fail(PlaceOfNode(file_, node.name),
-           fmt::format("nodes.{}: a position matters to wifi only, and no link is", node.name));
     }
   }
 

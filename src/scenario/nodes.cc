@@ -3,14 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <optional>
-#include <span>
-#include <sstream>
 
 #include "scenario/binding.h"
 #include "sys/container.h"
@@ -179,52 +174,6 @@ class NodeReader {
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
     ReadContainer(section, node);
-    ReadPlace(section, node);
-  }
-
-  static double Metres(const std::string& text) {
-    double metres = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), metres);
-    constexpr double kMost = 1e7;
-    if (error != std::errc() || end != text.data() + text.size() || !(std::abs(metres) <= kMost)) {
-      throw UsageError(fmt::format("'{}' is not a number of metres", text));
-    }
-    return metres;
-  }
-
-  static Waypoint Place(std::span<const std::string> words) {
-    if (words.size() != 2 && words.size() != 3) {
-      throw UsageError("two or three numbers say where it is: x, y and the height");
-    }
-    Waypoint place;
-    place.x = Metres(words[0]);
-    place.y = Metres(words[1]);
-    if (words.size() == 3) place.z = Metres(words[2]);
-    return place;
-  }
-
-  static void ReadPlace(const Section& section, NodeSettings& node) {
-    if (section.Has("position")) {
-      if (section.Has("waypoints")) section.Fail("waypoints", "say also where it begins");
-      node.waypoints = {
-          section.Located("position", [&] { return Place(section.Texts("position")); })};
-    }
-    for (const std::string& text : section.Texts("waypoints")) {
-      section.Located("waypoints", [&] {
-        std::istringstream stream(text);
-        std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-        if (words.size() < 3) throw UsageError(fmt::format("'{}' is not 'TIME X Y'", text));
-        const Duration at = ParseDuration(words[0]);
-        if (node.waypoints.empty() ? at != Duration() : at <= node.waypoints.back().at) {
-          throw UsageError("the first is of 0s, and each one later than the one before");
-        }
-        node.waypoints.push_back(Place(std::span(words).subspan(1)));
-        node.waypoints.back().at = at;
-      });
-    }
-    if (section.Has("waypoints") && node.waypoints.size() < 2) {
-      section.Fail("waypoints", "needs two or more; one is a position");
-    }
   }
 
   const Section& file_;

@@ -46,7 +46,7 @@ struct LabHost {
 
 // Where a node is when, in mode simulate.
 struct Waypoint {
-  Duration at;                 // since the simulation's start
+  Duration at;                 // after convergence
   double x = 0, y = 0, z = 0;  // m
   friend bool operator==(const Waypoint&, const Waypoint&) = default;
 };
