@@ -32,9 +32,8 @@ using viaduct::scenario::Scenario;
 namespace
 {
 
-const UserType MOBILITY{.key = "mobility.model",
-                        .attributes = "mobility.attributes",
-                        .kind = "mobility model"};
+const UserType MOBILITY{
+    .key = "mobility.model", .attributes = "mobility.attributes", .kind = "mobility model"};
 
 Vector
 PlaceOf(const viaduct::scenario::Waypoint& point)
@@ -42,7 +41,7 @@ PlaceOf(const viaduct::scenario::Waypoint& point)
     return Vector(point.x, point.y, point.z);
 }
 
-/** Where the nodes are at first that say nothing of it. */
+/** The places of a Wi-Fi link's nodes, if they say nothing of it. */
 class Layout
 {
   public:
@@ -146,8 +145,7 @@ IsInBounds(const MobilityModel& model, const Vector& place)
 class Placement
 {
   public:
-    Placement(const Mobility& mobility, std::size_t nodes)
-        : m_layout(mobility, nodes)
+    explicit Placement(const Mobility& mobility)
     {
         const std::string& model = mobility.model;
         m_factory.SetTypeId("ns3::ConstantPositionMobilityModel");
@@ -155,25 +153,27 @@ class Placement
         {
             return;
         }
-        if (model == "ns3::WaypointMobilityModel" || model == "ns3::HierarchicalMobilityModel")
+        for (const char* driven :
+             {"Waypoint", "Hierarchical", "ConstantVelocity", "ConstantAcceleration"})
         {
-            throw UsageError("mobility.model: " + model +
-                             " needs more than attributes; use nodes.NAME.waypoints");
+            if (model == std::string("ns3::") + driven + "MobilityModel")
+            {
+                throw UsageError("mobility.model: " + model +
+                                 " is moved by a program; use nodes.NAME.waypoints");
+            }
         }
         m_factory =
             CheckedFactory(model, {MobilityModel::GetTypeId()}, AttributesOf(mobility), MOBILITY);
     }
 
-    Ptr<MobilityModel> Next(const std::string& node)
+    Ptr<MobilityModel> At(const Vector& place, const std::string& node)
     {
-        const Vector place = m_layout.Next();
         auto model = m_factory.Create<MobilityModel>();
         if (!IsInBounds(*model, place))
         {
             std::ostringstream text;
             text << "mobility: " << node << " begins at " << place.x << ", " << place.y
-                 << ", outside of the area in which "
-                 << model->GetInstanceTypeId().GetName()
+                 << ", outside of the area in which " << model->GetInstanceTypeId().GetName()
                  << " moves it; make the area larger or the spacing smaller";
             throw UsageError(text.str());
         }
@@ -182,7 +182,6 @@ class Placement
     }
 
   private:
-    Layout m_layout;         //!< where they begin
     ObjectFactory m_factory; //!< of models
 };
 
@@ -200,20 +199,21 @@ PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
     {
         return;
     }
-    const auto isLaidOut = [&](const NodeSettings& node) {
-        return node.waypoints.empty() && wireless.contains(node.name);
-    };
-    Placement placement(
-        scenario.mobility,
-        std::count_if(scenario.nodes.begin(), scenario.nodes.end(), isLaidOut));
+    Placement placement(scenario.mobility);
+    Layout layout(scenario.mobility, wireless.size());
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& node = scenario.nodes[i];
-        if (isLaidOut(node))
+        if (!wireless.contains(node.name))
         {
-            nodes.Get(i)->AggregateObject(placement.Next(node.name));
+            continue;
         }
-        else if (wireless.contains(node.name))
+        const Vector place = layout.Next(); // of all nodes: one that moves leaves the others there
+        if (node.waypoints.empty())
+        {
+            nodes.Get(i)->AggregateObject(placement.At(place, node.name));
+        }
+        else
         {
             auto model = CreateObject<ConstantVelocityMobilityModel>();
             model->SetPosition(PlaceOf(node.waypoints.front()));

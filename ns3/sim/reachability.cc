@@ -94,7 +94,7 @@ Reachability::NextHop(uint32_t node, const IpAddress& destination) const
     const bool direct = hop.gateway.IsUnspecified();
     const int32_t neighbour = NeighbourOn(link->second, direct ? destination : hop.gateway);
     return neighbour < 0 || (direct && IsOutOfTouch(node, neighbour, link->second)) ? -1
-                                                                                   : neighbour;
+                                                                                    : neighbour;
 }
 
 bool

@@ -64,11 +64,11 @@ class Reachability
     int32_t Follow(const std::vector<int32_t>& next, int32_t from, int32_t to) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
-    const Network& m_network;                             //!< the nodes
-    std::vector<std::string> m_names;                     //!< nodes, by number
-    bool m_sensing = false;   //!< the protocol has routes to neighbours, too
-    std::vector<bool> m_hosts;                            //!< whether they run no protocol
-    std::vector<bool> m_here;                             //!< whether they are on this host
+    const Network& m_network;         //!< the nodes
+    std::vector<std::string> m_names; //!< nodes, by number
+    bool m_sensing = false;           //!< the protocol has routes to neighbours, too
+    std::vector<bool> m_hosts;        //!< whether they run no protocol
+    std::vector<bool> m_here;         //!< whether they are on this host
     std::vector<viaduct::wire::IpAddress> m_destinations; //!< their main addresses
     std::map<viaduct::wire::IpAddress, std::vector<Place>>
         m_owners; //!< the nodes and links that have an address

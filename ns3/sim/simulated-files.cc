@@ -52,7 +52,7 @@ SimulatedFiles::Capture(const NetworkLink& captured)
     const std::string& link = captured.settings->name;
     const bool wifi = viaduct::scenario::IsWifi(*captured.settings);
     Ptr<NetDevice> device = captured.devices.at(0);
-    const auto type = wifi ? PcapHelper::DLT_IEEE802_11
+    const auto type = wifi                                         ? PcapHelper::DLT_IEEE802_11
                       : DynamicCast<PointToPointNetDevice>(device) ? PcapHelper::DLT_PPP
                                                                    : PcapHelper::DLT_EN10MB;
     Ptr<PcapFileWrapper> pcap = PcapHelper().CreateFile(CaptureFile(link), std::ios::out, type);

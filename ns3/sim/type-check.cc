@@ -100,17 +100,16 @@ CheckAttribute(TypeId type,
     TypeId::AttributeInformation information;
     if (!type.LookupAttributeByName(name, &information))
     {
-        throw viaduct::UsageError(key + ": " + type.GetName() + " has no attribute \"" +
-                                  name + "\"; near: " + Nearest(name, AttributesOf(type)));
+        throw viaduct::UsageError(key + ": " + type.GetName() + " has no attribute \"" + name +
+                                  "\"; near: " + Nearest(name, AttributesOf(type)));
     }
     if (!(information.flags & TypeId::ATTR_CONSTRUCT) && !(information.flags & TypeId::ATTR_SET))
     {
-        throw viaduct::UsageError(key + ": attribute " + name + " of " +
-                                  type.GetName() + " cannot be set; leave it out");
+        throw viaduct::UsageError(key + ": attribute " + name + " of " + type.GetName() +
+                                  " cannot be set; leave it out");
     }
-    if (!IsPossible([&] {
-            return information.checker->CreateValidValue(StringValue(value)) != nullptr;
-        }))
+    if (!IsPossible(
+            [&] { return information.checker->CreateValidValue(StringValue(value)) != nullptr; }))
     {
         throw viaduct::UsageError(key + ": " + name + ": \"" + value + "\" is no " +
                                   information.checker->GetValueTypeName() + " (" +
@@ -132,7 +131,14 @@ IsPossible(const std::function<bool()>& attempt)
         setrlimit(RLIMIT_CORE, &noCore);
         const int null = open("/dev/null", O_WRONLY);
         dup2(null, STDERR_FILENO);
-        _exit(attempt() ? 0 : 1);
+        try
+        {
+            _exit(attempt() ? 0 : 1);
+        }
+        catch (...) // the stack above is the parent's
+        {
+            _exit(1);
+        }
     }
     return viaduct::sys::EndedWith(viaduct::sys::AwaitChild(child), 0);
 }
@@ -151,9 +157,9 @@ CheckedFactory(const std::string& type,
     }
     if (!IsA(id, parents) || !id.HasConstructor())
     {
-        throw viaduct::UsageError(of.key + ": " + type + " is not a " + of.kind +
-                                  " that can be created; similar: " +
-                                  Nearest(type, NamesOf(parents)));
+        throw viaduct::UsageError(
+            of.key + ": " + type + " is not a " + of.kind +
+            " that can be created; similar: " + Nearest(type, NamesOf(parents)));
     }
     ObjectFactory factory;
     factory.SetTypeId(id);

@@ -27,7 +27,7 @@ struct UserType
 /** Tries what ends the process if it goes wrong, as several of ns-3's parsers and models do (Time,
  * enumerations, addresses, channels), in a child process.
  * @param attempt what is tried; its effects are lost
- * @return whether it came to its end and returned true
+ * @return whether it came to its end and returned true; false if it threw, too
  */
 bool IsPossible(const std::function<bool()>& attempt);
 

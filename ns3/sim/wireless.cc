@@ -58,9 +58,8 @@ RadiosOf(const LinkSettings& settings)
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
     if (wifi.range)
     {
-        channel.AddPropagationLoss("ns3::RangePropagationLossModel",
-                                   "MaxRange",
-                                   DoubleValue(*wifi.range));
+        channel.AddPropagationLoss(
+            "ns3::RangePropagationLossModel", "MaxRange", DoubleValue(*wifi.range));
     }
     else
     {
@@ -162,7 +161,8 @@ NameOf(WifiMacDropReason reason)
     return "wifi_too_old";
 }
 
-/** @return the frame of a subframe of an A-MPDU (IEEE 802.11, 9.7.1): without delimiter and padding */
+/** @return the frame of a subframe of an A-MPDU (IEEE 802.11, 9.7.1): without delimiter and padding
+ */
 Ptr<const Packet>
 FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
 {
@@ -265,7 +265,8 @@ WatchWifiDrops(Ptr<NetDevice> device,
             }
         }));
     const auto lost = [see](Ptr<const Packet> packet) { see(packet, "wifi_not_associated"); };
-    wifi->GetMac()->TraceConnectWithoutContext("MacTxDrop", Callback<void, Ptr<const Packet>>(lost));
+    wifi->GetMac()->TraceConnectWithoutContext("MacTxDrop",
+                                               Callback<void, Ptr<const Packet>>(lost));
     const auto serving = DynamicCast<ApWifiMac>(wifi->GetMac());
     if (!serving)
     {

@@ -22,8 +22,7 @@ double Metres(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), metres);
   constexpr double kMost = 1e7;
   if (error != std::errc() || end != text.data() + text.size() || !(std::abs(metres) <= kMost)) {
-    throw UsageError(
-        fmt::format("'{}' is not a number of metres (of ten million at most)", text));
+    throw UsageError(fmt::format("'{}' is not a number of metres (of ten million at most)", text));
   }
   return metres;
 }
@@ -42,7 +41,8 @@ Waypoint Place(std::span<const std::string> words) {
 void AddWaypoint(const std::string& text, std::vector<Waypoint>& points) {
   std::istringstream stream(text);
   const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-  if (words.size() < 3) throw UsageError(fmt::format("'{}' is not a time, x and y: 5s 0 100", text));
+  if (words.size() < 3)
+    throw UsageError(fmt::format("'{}' is not a time, x and y: 5s 0 100", text));
   const Duration at = ParseDuration(words[0]);
   if (points.empty() && at != Duration()) {
     throw UsageError(fmt::format("the first is of 0s, not {}", words[0]));
