@@ -29,6 +29,7 @@
 #include "base/error.h"
 #include "base/within.h"
 #include "scenario/lab_hosts.h"
+#include "scenario/places.h"
 #include "sys/network/link.h"
 
 #include <algorithm>
@@ -126,7 +127,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     {
         if (IsHere(name))
         {
-            ResolveAddressesAsKernelsDo(node);
+            ResolveAddressesAsKernelsDo(node, !viaduct::scenario::IsOnWifi(m_scenario, name));
         }
     }
     RouteHosts(m_scenario, *this);

@@ -14,11 +14,12 @@
 #include "ns3/simulator.h"
 
 #include "base/error.h"
+#include "scenario/places.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <sstream>
 #include <string>
 
 namespace ns3::sim
@@ -190,21 +191,20 @@ class Placement
 void
 PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
 {
-    std::set<std::string> wireless;
-    for (const auto& link : scenario.links)
-    {
-        wireless.insert(link.wifi.nodes.begin(), link.wifi.nodes.end());
-    }
-    if (wireless.empty())
+    const auto isOnWifi = [&](const NodeSettings& node) {
+        return viaduct::scenario::IsOnWifi(scenario, node.name);
+    };
+    const std::size_t count = std::count_if(scenario.nodes.begin(), scenario.nodes.end(), isOnWifi);
+    if (count == 0)
     {
         return;
     }
     Placement placement(scenario.mobility);
-    Layout layout(scenario.mobility, wireless.size());
+    Layout layout(scenario.mobility, count);
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& node = scenario.nodes[i];
-        if (!wireless.contains(node.name))
+        if (!isOnWifi(node))
         {
             continue;
         }

@@ -183,6 +183,12 @@ StackDrops::StackDrops(const viaduct::scenario::Scenario& scenario, const Networ
         {
             WatchDevice(link.devices[i], link.settings->nodes[i]);
         }
+        constexpr uint32_t LLC = 8; // bytes of LLC and SNAP (IEEE 802.2, RFC 1042)
+        WatchWifiDrops(link.devices,
+                       [this, &names = link.settings->nodes](
+                           std::size_t device, Ptr<const Packet> packet, const char* reason) {
+                           Count(names[device], reason, Without(packet, LLC));
+                       });
     }
 }
 
@@ -262,10 +268,6 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
                 }));
         }
     }
-    constexpr uint32_t LLC = 8; // bytes of LLC and SNAP (IEEE 802.2, RFC 1042)
-    WatchWifiDrops(device, [this, name](Ptr<const Packet> packet, const char* reason) {
-        Count(name, reason, Without(packet, LLC));
-    });
     constexpr uint32_t PPP = 2; // bytes of ns3::PppHeader
     const bool pointToPoint = DynamicCast<PointToPointNetDevice>(device) != nullptr;
     if (pointToPoint || DynamicCast<CsmaNetDevice>(device))

@@ -37,7 +37,7 @@ SniffWifi(Ptr<NetDevice>, const std::function<void(Ptr<const Packet>)>&)
 }
 
 void
-WatchWifiDrops(Ptr<NetDevice>, const std::function<void(Ptr<const Packet>, const char*)>&)
+WatchWifiDrops(const std::vector<Ptr<NetDevice>>&, const SeeDrop&)
 {
 }
 

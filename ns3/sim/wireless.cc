@@ -22,8 +22,11 @@
 #include "base/error.h"
 
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace ns3::sim
 {
@@ -176,17 +179,128 @@ FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
     return frame->CreateFragment(0, delimiter.GetLength());
 }
 
-/** Makes a callback of a sniffer's type, which differs between directions and versions of ns-3.
- * @param see gets the frame
+/** Has a function see the frames of one direction. A sniffer's type differs between directions.
+ * @param device a device
+ * @param source the direction's trace source
+ * @param see gets each frame, from the MAC header to the FCS
  */
 template <class... Others>
-Callback<void, Ptr<const Packet>, Others...>
-OfFrame(const std::function<void(Ptr<const Packet>)>& see, void (*)(Ptr<const Packet>, Others...))
+void
+Sniff(Ptr<WifiNetDevice> device,
+      const char* source,
+      void (*)(Ptr<const Packet>, Others...),
+      const std::function<void(Ptr<const Packet>)>& see)
 {
-    return Callback<void, Ptr<const Packet>, Others...>(
-        [see](Ptr<const Packet> packet, Others... others) {
-            see(FrameOf(packet, std::get<MpduInfo>(std::make_tuple(others...))));
-        });
+    device->GetPhy()->TraceConnectWithoutContext(
+        source,
+        Callback<void, Ptr<const Packet>, Others...>(
+            [see](Ptr<const Packet> packet, Others... others) {
+                see(FrameOf(packet, std::get<MpduInfo>(std::make_tuple(others...))));
+            }));
+}
+
+/** What has become of the data frames on a link. A sender that misses every acknowledgement gives
+ * up a packet that is not lost; and one that expires is given up a second time when the window of
+ * its block acknowledgements advances.
+ */
+class Fates
+{
+  public:
+    /** @return whether it has not arrived before */
+    bool Arrive(const WifiMacHeader& header, uint64_t packet)
+    {
+        return m_arrived.insert(KeyOf(header, packet)).second;
+    }
+
+    void Acknowledge(const WifiMpdu& frame)
+    {
+        m_arrived.erase(KeyOf(frame.GetHeader(), frame.GetPacket()->GetUid()));
+    }
+
+    /** @return whether its packet is lost by this */
+    bool GiveUp(WifiMacDropReason reason, const WifiMpdu& frame)
+    {
+        const WifiMacHeader& header = frame.GetHeader();
+        const uint64_t packet = frame.GetPacket()->GetUid();
+        const uint8_t tid = header.IsQosData() ? header.GetQosTid() : 0;
+        uint64_t& latest =
+            m_givenUp[{header.GetAddr2(), header.GetAddr1(), header.GetSequenceNumber(), tid}];
+        const uint64_t before = std::exchange(latest, packet);
+        if (reason == WIFI_MAC_DROP_QOS_OLD_PACKET && before == packet)
+        {
+            return false;
+        }
+        return m_arrived.erase(KeyOf(header, packet)) == 0;
+    }
+
+  private:
+    using Key = std::tuple<Mac48Address, Mac48Address, uint64_t, uint16_t>;
+    using Place = std::tuple<Mac48Address, Mac48Address, uint16_t, uint8_t>;
+
+    static Key KeyOf(const WifiMacHeader& header, uint64_t packet)
+    {
+        return {header.GetAddr2(), header.GetAddr1(), packet, header.GetSequenceNumber()};
+    }
+
+    std::set<Key> m_arrived; //!< by sender, receiver, packet and number: not acknowledged yet
+    std::map<Place, uint64_t> m_givenUp; //!< packet of the latest with this number, of 4096
+};
+
+using Lost = std::function<void(Ptr<const Packet>, const char*)>;
+
+/** Follows what a device receives.
+ * @param device a device
+ * @param fates of its link
+ * @param lost gets what an access point cannot pass on
+ */
+void
+WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, const Lost& lost)
+{
+    const auto self = Mac48Address::ConvertFrom(device->GetAddress());
+    const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
+    Sniff(device, "MonitorSnifferRx", WifiPhy::MonitorSnifferRxCallback{}, [=](auto frame) {
+        WifiMacHeader header;
+        frame->PeekHeader(header);
+        if (!header.HasData() || header.GetAddr1() != self ||
+            !fates->Arrive(header, frame->GetUid()) || !serving)
+        {
+            return;
+        }
+        // ns-3's access point hands it to its own node, which is not meant.
+        constexpr uint32_t FCS = 4; // bytes
+        const Mac48Address to = header.GetAddr3();
+        if (to != self && !to.IsGroup() && !serving->IsAssociated(to))
+        {
+            const uint32_t ends = header.GetSerializedSize() + FCS;
+            lost(frame->CreateFragment(header.GetSerializedSize(), frame->GetSize() - ends),
+                 "wifi_not_associated");
+        }
+    });
+}
+
+/** Follows what a device sends.
+ * @param mac a device's
+ * @param fates of its link
+ * @param lost gets what it gives up
+ */
+void
+WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& lost)
+{
+    using Frames = Callback<void, Ptr<const WifiMpdu>>;
+    using Drops = Callback<void, WifiMacDropReason, Ptr<const WifiMpdu>>;
+    using Packets = Callback<void, Ptr<const Packet>>;
+    mac->TraceConnectWithoutContext(
+        "AckedMpdu", Frames([=](Ptr<const WifiMpdu> frame) { fates->Acknowledge(*frame); }));
+    mac->TraceConnectWithoutContext(
+        "DroppedMpdu", Drops([=](WifiMacDropReason reason, Ptr<const WifiMpdu> frame) {
+            if (frame->GetHeader().HasData() && fates->GiveUp(reason, *frame))
+            {
+                lost(frame->GetPacket(), NameOf(reason));
+            }
+        }));
+    mac->TraceConnectWithoutContext("MacTxDrop", Packets([=](Ptr<const Packet> packet) {
+                                        lost(packet, "wifi_not_associated");
+                                    }));
 }
 
 } // namespace
@@ -240,60 +354,28 @@ SniffWifi(Ptr<NetDevice> device, const std::function<void(Ptr<const Packet>)>& s
     {
         return false;
     }
-    wifi->GetPhy()->TraceConnectWithoutContext("MonitorSnifferRx",
-                                               OfFrame(see, WifiPhy::MonitorSnifferRxCallback{}));
-    wifi->GetPhy()->TraceConnectWithoutContext("MonitorSnifferTx",
-                                               OfFrame(see, WifiPhy::MonitorSnifferTxCallback{}));
+    Sniff(wifi, "MonitorSnifferRx", WifiPhy::MonitorSnifferRxCallback{}, see);
+    Sniff(wifi, "MonitorSnifferTx", WifiPhy::MonitorSnifferTxCallback{}, see);
     return true;
 }
 
 void
-WatchWifiDrops(Ptr<NetDevice> device,
-               const std::function<void(Ptr<const Packet>, const char*)>& see)
+WatchWifiDrops(const std::vector<Ptr<NetDevice>>& devices, const SeeDrop& see)
 {
-    const auto wifi = AsWifi(device);
-    if (!wifi)
+    const auto fates = std::make_shared<Fates>();
+    for (std::size_t i = 0; i < devices.size(); i++)
     {
-        return;
+        const auto wifi = AsWifi(devices[i]);
+        if (!wifi)
+        {
+            continue;
+        }
+        const auto lost = [see, i](Ptr<const Packet> packet, const char* reason) {
+            see(i, packet, reason);
+        };
+        WatchReceiving(wifi, fates, lost);
+        WatchSending(wifi->GetMac(), fates, lost);
     }
-    using Drops = Callback<void, WifiMacDropReason, Ptr<const WifiMpdu>>;
-    wifi->GetMac()->TraceConnectWithoutContext(
-        "DroppedMpdu", Drops([see](WifiMacDropReason reason, Ptr<const WifiMpdu> mpdu) {
-            if (mpdu->GetHeader().HasData())
-            {
-                see(mpdu->GetPacket(), NameOf(reason));
-            }
-        }));
-    const auto lost = [see](Ptr<const Packet> packet) { see(packet, "wifi_not_associated"); };
-    wifi->GetMac()->TraceConnectWithoutContext("MacTxDrop",
-                                               Callback<void, Ptr<const Packet>>(lost));
-    const auto serving = DynamicCast<ApWifiMac>(wifi->GetMac());
-    if (!serving)
-    {
-        return;
-    }
-    // An access point hands what it cannot pass on, for a station that has left, to its own node,
-    // which ignores it.
-    wifi->GetNode()->RegisterProtocolHandler(
-        [serving, lost](Ptr<NetDevice>,
-                        Ptr<const Packet> packet,
-                        uint16_t protocol,
-                        const Address&,
-                        const Address& to,
-                        NetDevice::PacketType type) {
-            if (type == NetDevice::PACKET_OTHERHOST &&
-                !serving->IsAssociated(Mac48Address::ConvertFrom(to)))
-            {
-                Ptr<Packet> whole = packet->Copy();
-                LlcSnapHeader llc;
-                llc.SetType(protocol);
-                whole->AddHeader(llc);
-                lost(whole);
-            }
-        },
-        0,
-        device,
-        true);
 }
 
 } // namespace ns3::sim

@@ -13,6 +13,7 @@
 #include "scenario/scenario.h"
 
 #include <functional>
+#include <vector>
 
 namespace ns3::sim
 {
@@ -43,12 +44,15 @@ bool IsUnassociated(Ptr<NetDevice> device);
  */
 bool SniffWifi(Ptr<NetDevice> device, const std::function<void(Ptr<const Packet>)>& see);
 
-/** Has a function see each packet that a Wi-Fi device's MAC gives up, without headers of the MAC.
- * @param device any device
- * @param see the packet, and why
+/** Gets the number of a device, a packet from the LLC header on, and why it was lost there. */
+using SeeDrop = std::function<void(std::size_t, Ptr<const Packet>, const char*)>;
+
+/** Has a function see each packet that is lost by the MACs of a link: one that its sender gave up
+ * although it had arrived is not lost.
+ * @param devices of a link, Wi-Fi or not
+ * @param see the function
  */
-void WatchWifiDrops(Ptr<NetDevice> device,
-                    const std::function<void(Ptr<const Packet>, const char*)>& see);
+void WatchWifiDrops(const std::vector<Ptr<NetDevice>>& devices, const SeeDrop& see);
 
 } // namespace ns3::sim
 

@@ -88,12 +88,6 @@ class PlaceReader {
   }
 
  private:
-  bool IsOnWifi(const NodeSettings& node) const {
-    return std::ranges::any_of(scenario_.links, [&](const LinkSettings& link) {
-      return std::ranges::count(link.wifi.nodes, node.name) > 0;
-    });
-  }
-
   void CheckMobility() const {
     const Section section = file_.Inner("mobility");
     const Mobility& mobility = scenario_.mobility;
@@ -126,7 +120,7 @@ class PlaceReader {
       if (value == nullptr) continue;
       const Section section(*value, "nodes.NAME", "nodes." + node.name);
       node.waypoints = PlacesOf(section);
-      if (node.waypoints.empty() || IsOnWifi(node)) continue;
+      if (node.waypoints.empty() || IsOnWifi(scenario_, node.name)) continue;
       section.Fail(section.Has("position") ? "position" : "waypoints",
                    "only nodes on a wifi link are somewhere, and this is on none");
     }
@@ -139,5 +133,11 @@ class PlaceReader {
 }  // namespace
 
 void ReadPlaces(const Section& file, Scenario* scenario) { PlaceReader(file, scenario).Read(); }
+
+bool IsOnWifi(const Scenario& scenario, const std::string& node) {
+  return std::ranges::any_of(scenario.links, [&](const LinkSettings& link) {
+    return std::ranges::count(link.wifi.nodes, node) > 0;
+  });
+}
 
 }  // namespace viaduct::scenario

@@ -49,11 +49,14 @@ SetUnlessUserDid(Ptr<T> object, const std::string& attribute, const AttributeVal
 } // namespace
 
 void
-ResolveAddressesAsKernelsDo(Ptr<Node> node)
+ResolveAddressesAsKernelsDo(Ptr<Node> node, bool atOnce)
 {
-    SetUnlessUserDid(node->GetObject<ArpL3Protocol>(), "RequestJitter", StringValue(AT_ONCE));
-    SetUnlessUserDid(
-        node->GetObject<Icmpv6L4Protocol>(), "SolicitationJitter", StringValue(AT_ONCE));
+    if (atOnce)
+    {
+        SetUnlessUserDid(node->GetObject<ArpL3Protocol>(), "RequestJitter", StringValue(AT_ONCE));
+        SetUnlessUserDid(
+            node->GetObject<Icmpv6L4Protocol>(), "SolicitationJitter", StringValue(AT_ONCE));
+    }
     const UintegerValue packets(WAITING_PACKETS);
     auto ipv4 = node->GetObject<Ipv4L3Protocol>();
     for (uint32_t i = 0; ipv4 && i < ipv4->GetNInterfaces(); i++)

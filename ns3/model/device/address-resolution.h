@@ -23,8 +23,11 @@ namespace ns3
  * ns3::Icmpv6L4Protocol's SolicitationJitter.
  *
  * @param node with its interfaces and their devices; those that come later have ns-3's defaults
+ * @param atOnce false: the first request waits as ns-3's does. On a radio channel the requests of
+ * nodes that do not hear each other, but a third does, are lost if they are sent at one instant, as
+ * are all that follow a second apart.
  */
-void ResolveAddressesAsKernelsDo(Ptr<Node> node);
+void ResolveAddressesAsKernelsDo(Ptr<Node> node, bool atOnce = true);
 
 } // namespace ns3
 
