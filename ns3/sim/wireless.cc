@@ -200,8 +200,8 @@ Sniff(Ptr<WifiNetDevice> device,
 }
 
 /** What has become of the data frames on a link. A sender that misses every acknowledgement gives
- * up a packet that is not lost; and one that expires is given up a second time when the window of
- * its block acknowledgements advances.
+ * up a packet that is not lost, and ns-3 reports one behind the window of block acknowledgements
+ * twice, as old and as expired.
  */
 class Fates
 {
@@ -218,19 +218,15 @@ class Fates
     }
 
     /** @return whether its packet is lost by this */
-    bool GiveUp(WifiMacDropReason reason, const WifiMpdu& frame)
+    bool GiveUp(const WifiMpdu& frame)
     {
         const WifiMacHeader& header = frame.GetHeader();
         const uint64_t packet = frame.GetPacket()->GetUid();
         const uint8_t tid = header.IsQosData() ? header.GetQosTid() : 0;
         uint64_t& latest =
             m_givenUp[{header.GetAddr2(), header.GetAddr1(), header.GetSequenceNumber(), tid}];
-        const uint64_t before = std::exchange(latest, packet);
-        if (reason == WIFI_MAC_DROP_QOS_OLD_PACKET && before == packet)
-        {
-            return false;
-        }
-        return m_arrived.erase(KeyOf(header, packet)) == 0;
+        return std::exchange(latest, packet) != packet &&
+               m_arrived.erase(KeyOf(header, packet)) == 0;
     }
 
   private:
@@ -291,13 +287,13 @@ WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& 
     using Packets = Callback<void, Ptr<const Packet>>;
     mac->TraceConnectWithoutContext(
         "AckedMpdu", Frames([=](Ptr<const WifiMpdu> frame) { fates->Acknowledge(*frame); }));
-    mac->TraceConnectWithoutContext(
-        "DroppedMpdu", Drops([=](WifiMacDropReason reason, Ptr<const WifiMpdu> frame) {
-            if (frame->GetHeader().HasData() && fates->GiveUp(reason, *frame))
-            {
-                lost(frame->GetPacket(), NameOf(reason));
-            }
-        }));
+    mac->TraceConnectWithoutContext("DroppedMpdu",
+                                    Drops([=](WifiMacDropReason reason, Ptr<const WifiMpdu> frame) {
+                                        if (frame->GetHeader().HasData() && fates->GiveUp(*frame))
+                                        {
+                                            lost(frame->GetPacket(), NameOf(reason));
+                                        }
+                                    }));
     mac->TraceConnectWithoutContext("MacTxDrop", Packets([=](Ptr<const Packet> packet) {
                                         lost(packet, "wifi_not_associated");
                                     }));
