@@ -12,6 +12,7 @@
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ndisc-cache.h"
+#include "ns3/nstime.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -61,7 +62,9 @@ ResolveAddressesAsKernelsDo(Ptr<Node> node, bool atOnce)
     auto ipv4 = node->GetObject<Ipv4L3Protocol>();
     for (uint32_t i = 0; ipv4 && i < ipv4->GetNInterfaces(); i++)
     {
-        SetUnlessUserDid(ipv4->GetInterface(i)->GetArpCache(), "PendingQueueSize", packets);
+        const Ptr<ArpCache> cache = ipv4->GetInterface(i)->GetArpCache();
+        SetUnlessUserDid(cache, "PendingQueueSize", packets);
+        SetUnlessUserDid(cache, "DeadTimeout", TimeValue(Time(0)));
     }
     auto ipv6 = node->GetObject<Ipv6L3Protocol>();
     for (uint32_t i = 0; ipv6 && i < ipv6->GetNInterfaces(); i++)

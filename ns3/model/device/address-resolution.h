@@ -14,13 +14,14 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Makes a node resolve addresses as a kernel does (net.ipv4.neigh.default: unres_qlen_bytes is
- * worth about 101 full packets, the first request is sent at once): ns-3's own waits up to 10 ms
- * before its request and keeps only three packets, so that packets would be lost at the start of
- * each flow.
+ * worth about 101 full packets, the first request is sent at once, a neighbour that did not answer
+ * is asked again for the next packet): ns-3's own waits up to 10 ms before its request and keeps
+ * only three packets, so that packets would be lost at the start of each flow, and does not ask
+ * again for 100 s, so that a node that comes back into range would stay lost.
  *
  * What Config::SetDefault() was called for stays as the user wants it: ns3::ArpCache's
- * PendingQueueSize, ns3::ArpL3Protocol's RequestJitter, ns3::NdiscCache's UnresolvedQueueSize,
- * ns3::Icmpv6L4Protocol's SolicitationJitter.
+ * PendingQueueSize and DeadTimeout, ns3::ArpL3Protocol's RequestJitter, ns3::NdiscCache's
+ * UnresolvedQueueSize, ns3::Icmpv6L4Protocol's SolicitationJitter.
  *
  * @param node with its interfaces and their devices; those that come later have ns-3's defaults
  * @param atOnce false: the first request waits as ns-3's does. On a radio channel the requests of
