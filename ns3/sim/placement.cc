@@ -9,6 +9,9 @@
 
 #include "ns3/box.h"
 #include "ns3/constant-velocity-mobility-model.h"
+#include "ns3/double.h"
+#include "ns3/pointer.h"
+#include "ns3/position-allocator.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rectangle.h"
 #include "ns3/simulator.h"
@@ -85,10 +88,6 @@ AttributesOfArea(const std::string& model, const std::string& width, const std::
 {
     const std::string flat = "0|" + width + "|0|" + height;
     const std::map<std::string, std::map<std::string, std::string>> needed{
-        {"ns3::RandomWaypointMobilityModel",
-         {{"PositionAllocator",
-           "ns3::RandomRectanglePositionAllocator[X=ns3::UniformRandomVariable[Min=0|Max=" + width +
-               "]|Y=ns3::UniformRandomVariable[Min=0|Max=" + height + "]]"}}},
         {"ns3::SteadyStateRandomWaypointMobilityModel",
          {{"MinX", "0"}, {"MaxX", width}, {"MinY", "0"}, {"MaxY", height}}},
         {"ns3::RandomWalk2dMobilityModel", {{"Bounds", flat}}},
@@ -99,25 +98,52 @@ AttributesOfArea(const std::string& model, const std::string& width, const std::
     return found == needed.end() ? std::map<std::string, std::string>() : found->second;
 }
 
+UsageError
+MissingArea(const Mobility& mobility)
+{
+    return UsageError("mobility.area: missing, and " + mobility.model +
+                      " moves in one; for example: area: [500, 300]");
+}
+
 /** @return the attributes of the scenario's model; what the user says of one comes first */
 std::map<std::string, std::string>
 AttributesOf(const Mobility& mobility)
 {
     auto attributes = mobility.attributes;
-    if (mobility.area.empty())
+    if (!mobility.area.empty())
     {
-        for (const auto& [name, value] : AttributesOfArea(mobility.model, "1", "1"))
-        {
-            if (!attributes.contains(name))
-            {
-                throw UsageError("mobility.area: missing, and " + mobility.model +
-                                 " moves in one; for example: area: [500, 300]");
-            }
-        }
+        attributes.merge(AttributesOfArea(mobility.model, mobility.area[0], mobility.area[1]));
         return attributes;
     }
-    attributes.merge(AttributesOfArea(mobility.model, mobility.area[0], mobility.area[1]));
+    for (const auto& [name, value] : AttributesOfArea(mobility.model, "1", "1"))
+    {
+        if (!attributes.contains(name))
+        {
+            throw MissingArea(mobility);
+        }
+    }
     return attributes;
+}
+
+/** @return the allocator of a random waypoint model's destinations, which no text can say: ns-3
+ * does not read an object with objects in it
+ */
+Ptr<PositionAllocator>
+DestinationsOf(const Mobility& mobility)
+{
+    if (mobility.area.empty())
+    {
+        throw MissingArea(mobility);
+    }
+    auto allocator = CreateObject<RandomRectanglePositionAllocator>();
+    const auto upTo = [](const std::string& metres) {
+        auto random = CreateObject<UniformRandomVariable>();
+        random->SetAttribute("Max", DoubleValue(std::stod(metres)));
+        return random;
+    };
+    allocator->SetX(upTo(mobility.area[0]));
+    allocator->SetY(upTo(mobility.area[1]));
+    return allocator;
 }
 
 /** ns-3's models end the process if a node begins outside of their bounds.
@@ -165,6 +191,11 @@ class Placement
         }
         m_factory =
             CheckedFactory(model, {MobilityModel::GetTypeId()}, AttributesOf(mobility), MOBILITY);
+        if (model == "ns3::RandomWaypointMobilityModel" &&
+            !mobility.attributes.contains("PositionAllocator"))
+        {
+            m_factory.Set("PositionAllocator", PointerValue(DestinationsOf(mobility)));
+        }
     }
 
     Ptr<MobilityModel> At(const Vector& place, const std::string& node)

@@ -18,6 +18,7 @@ bool IsPair(const LinkSettings& link) { return link.kind == lab::Link::Kind::kPa
 bool IsShared(const LinkSettings& link) {
   return link.kind == lab::Link::Kind::kBridge && link.interface.empty() && !IsWifi(link);
 }
+bool HasSpacing(const Mobility& mobility) { return mobility.layout != Mobility::Layout::kRandom; }
 bool HasWifi(const Scenario& scenario) { return std::ranges::any_of(scenario.links, IsWifi); }
 bool ConnectsNodes(const LinkSettings& link) { return link.interface.empty() && !IsWifi(link); }
 bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
@@ -250,7 +251,8 @@ constexpr Key kKeys[] = {
     {"mobility.layout", Type::kChoice, PlainMember<&Mobility::layout>(),
      R"(`grid`: as square as possible, row by row; `line`; `random`: uniformly in `area`, by the scenario's seed.)",
      "random", "grid line random"},
-    {"mobility.spacing", Type::kInteger, PlainMember<&Mobility::spacing>().From(0, 1'000'000),
+    {"mobility.spacing", Type::kInteger,
+     PlainMember<&Mobility::spacing, HasSpacing>().From(0, 1'000'000),
      "Metres between neighbours of a grid or a line.", "100"},
     {"mobility.area", Type::kTexts, PlainPrinted<&Mobility::area>(),
      R"(Width and height, metres: of random places, and where the nodes of a model that needs it move.)",
