@@ -127,7 +127,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     {
         if (IsHere(name))
         {
-            ResolveAddressesAsKernelsDo(node, !viaduct::scenario::IsOnWifi(m_scenario, name));
+            ResolveAddressesAsKernelsDo(node, viaduct::scenario::IsOnWifi(m_scenario, name));
         }
     }
     RouteHosts(m_scenario, *this);

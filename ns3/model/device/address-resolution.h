@@ -20,15 +20,16 @@ namespace ns3
  * again for 100 s, so that a node that comes back into range would stay lost.
  *
  * What Config::SetDefault() was called for stays as the user wants it: ns3::ArpCache's
- * PendingQueueSize and DeadTimeout, ns3::ArpL3Protocol's RequestJitter, ns3::NdiscCache's
- * UnresolvedQueueSize, ns3::Icmpv6L4Protocol's SolicitationJitter.
+ * * PendingQueueSize, DeadTimeout and WaitReplyTimeout, ns3::ArpL3Protocol's RequestJitter,
+ * ns3::NdiscCache's UnresolvedQueueSize, ns3::Icmpv6L4Protocol's SolicitationJitter and
+ * RetransmissionTime.
  *
  * @param node with its interfaces and their devices; those that come later have ns-3's defaults
- * @param atOnce false: the first request waits as ns-3's does. On a radio channel the requests of
- * nodes that do not hear each other, but a third does, are lost if they are sent at one instant, as
- * are all that follow a second apart.
+ * @param onRadio the first request waits as ns-3's does, and each node repeats it after a time of
+ * its own, 1 to 1.1 s (random, by the seed): requests that several nodes sent at one instant would
+ * be lost, and so would all that follow at one interval.
  */
-void ResolveAddressesAsKernelsDo(Ptr<Node> node, bool atOnce = true);
+void ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio = false);
 
 } // namespace ns3
 
