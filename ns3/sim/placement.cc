@@ -278,4 +278,10 @@ MoveAlongWaypoints(const Scenario& scenario, const NodeContainer& nodes)
     }
 }
 
+double
+DistanceBetween(Ptr<Node> one, Ptr<Node> other)
+{
+    return one->GetObject<MobilityModel>()->GetDistanceFrom(other->GetObject<MobilityModel>());
+}
+
 } // namespace ns3::sim

@@ -26,6 +26,12 @@ void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer
  */
 void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
 
+/** @param one a node that is somewhere
+ * @param other another
+ * @return m between them now
+ */
+double DistanceBetween(Ptr<Node> one, Ptr<Node> other);
+
 } // namespace ns3::sim
 
 #endif // VIADUCT_SIM_PLACEMENT_H

@@ -4,6 +4,7 @@
 
 #include "reachability.h"
 
+#include "placement.h"
 #include "wireless.h"
 
 #include "ns3/ip-family.h"
@@ -105,9 +106,13 @@ Reachability::IsOutOfTouch(uint32_t node, uint32_t neighbour, uint32_t number) c
     {
         return false;
     }
-    if (link.settings->wifi.access_point.empty())
+    const auto& wifi = link.settings->wifi;
+    if (wifi.access_point.empty())
     {
-        return m_sensing && !m_hosts[node] && !m_hosts[neighbour];
+        const NodeContainer& nodes = m_network.GetNodes();
+        const bool unheard =
+            wifi.range && DistanceBetween(nodes.Get(node), nodes.Get(neighbour)) > *wifi.range;
+        return unheard || (m_sensing && !m_hosts[node] && !m_hosts[neighbour]);
     }
     return std::any_of(link.devices.begin(), link.devices.end(), [&](const auto& device) {
         const uint32_t of = device->GetNode()->GetId();

@@ -56,7 +56,8 @@ class Reachability
      * @param node a node
      * @param neighbour one that it would send to directly, on this link
      * @param number the link's
-     * @return whether the protocol has no route between them, or one has no access point
+     * @return whether the protocol has no route between them, they are out of range, or one has no
+     * access point
      */
     bool IsOutOfTouch(uint32_t node, uint32_t neighbour, uint32_t number) const;
     std::vector<int32_t> NextHops(uint32_t to) const;

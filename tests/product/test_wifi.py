@@ -162,7 +162,8 @@ def test_a_station_without_access_point_reaches_nobody(scenario: Scenarios) -> N
 def test_a_channel_can_go_down_and_up(scenario: Scenarios) -> None:
     events = "events=[{at: 2s, link: wlan0, state: down}, {at: 3s, link: wlan0, state: up}]"
     words = ["--set", events, "--set", "routing={protocol: OLSR}"]
-    result = run(scenario(LINE), *words, "--set", "links.0.wifi.standard=80211a")
+    words += ["--set", "flows=[{type: ping, from: n0, to: n2, interval: 100ms}]"]
+    result = run(scenario(LINE), *words)
     ping = flow(result, "ping")
     assert ping["lost_at"] == {"n0: wifi_not_acknowledged": 10}
     assert ping["received"] == ping["sent"] - 10

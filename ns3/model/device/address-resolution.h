@@ -20,7 +20,7 @@ namespace ns3
  * again for 100 s, so that a node that comes back into range would stay lost.
  *
  * What Config::SetDefault() was called for stays as the user wants it: ns3::ArpCache's
- * * PendingQueueSize, DeadTimeout and WaitReplyTimeout, ns3::ArpL3Protocol's RequestJitter,
+ * PendingQueueSize, DeadTimeout and WaitReplyTimeout, ns3::ArpL3Protocol's RequestJitter,
  * ns3::NdiscCache's UnresolvedQueueSize, ns3::Icmpv6L4Protocol's SolicitationJitter and
  * RetransmissionTime.
  *
