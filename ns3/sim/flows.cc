@@ -113,9 +113,7 @@ SimulatedFlow::RateOfLink(const Network& network) const
             return *rate * m_flow.size / (m_flow.size + headers);
         }
     }
-    throw UsageError("flow \"" + m_flow.name +
-                     "\": its sender's link is Wi-Fi, which has no one rate; give the flow one "
-                     "(rate: 2Mbit)");
+    throw UsageError("flow \"" + m_flow.name + "\": its sender has no link; connect it");
 }
 
 void

@@ -111,6 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
         PlaceMistake{"mode=emulate", "wifi: is ns-3's, which real interfaces do not have"},
         PlaceMistake{"mode=offload", "not in mode offload; use mode simulate"}));
 
+TEST(PlacesTest, AFlowOverWifiNeedsARate) {
+  EXPECT_THAT(ErrorOf({"flows=[{from: n0, to: n1}]"}), HasSubstr("flows[0].type: udp: 'n0' is on"));
+  EXPECT_EQ(ErrorOf({"flows=[{from: n0, to: n1, rate: 1Mbit}]"}), "");
+  EXPECT_EQ(ErrorOf({"flows=[{type: tcp, from: n0, to: n1}]"}), "");
+}
+
 TEST(PlacesTest, NothingIsSomewhereWithoutWifi) {
   const std::string wires = "  - line: all\n";
   EXPECT_THAT(ErrorOf({"mobility.layout=line"}, wires), HasSubstr("no link is wifi"));
