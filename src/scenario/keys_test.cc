@@ -32,10 +32,10 @@ constexpr char kRouteToGroup[] =
     "mode=offload\n"
     "multicast=[{node: n0, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n0]}]";
 
-constexpr char kWifi[] = "links.2={wifi: {nodes: all}}";
+constexpr char kWifi[] = "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit";
 
 constexpr char kMobility[] =
-    "links.2={wifi: {nodes: all}}\n"
+    "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit\n"
     "mobility={layout: random, area: [500, 300], model: 'ns3::RandomWaypointMobilityModel'}";
 
 constexpr char kTwoHosts[] =
@@ -104,7 +104,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"links[].star.center", "links.2={star: {center: n0}}", "links.2.star.center=n1"},
     {"links[].star.leaves", "links.2={star: {center: n0}}", "links.2.star.leaves=[n1]"},
     {"links[].shared", "links.2={shared: all}", "links.2.shared=[n0, n1]"},
-    {"links[].wifi", "", "links.2={wifi: {nodes: all}}"},
+    {"links[].wifi", "flows.0.rate=1Mbit", "links.2={wifi: {nodes: all}}"},
     {"links[].wifi.nodes", kWifi, "links.2.wifi.nodes=[n0, h]"},
     {"links[].wifi.standard", kWifi, "links.2.wifi.standard=80211n"},
     {"links[].wifi.access_point", kWifi, "links.2.wifi.access_point=n1"},

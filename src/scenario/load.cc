@@ -200,7 +200,7 @@ class Loader {
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is also the sender");
     if (bridged_) CheckHosts(section, flow);
-    if (flow.kind == Flow::Kind::kUdp && flow.rate == 0 && IsOnWifi(scenario_, flow.from)) {
+    if (flow.kind == Flow::Kind::kUdp && !flow.rate && IsOnWifi(scenario_, flow.from)) {
       section.Fail("type", fmt::format("udp: '{}' is on Wi-Fi, which has no one rate to send at; "
                                        "give the flow one, for example rate: 2Mbit",
                                        flow.from));
