@@ -66,8 +66,9 @@ class Layout
             return Vector(x, m_random->GetValue(0, std::stod(m_mobility.area.at(1))), 0);
         }
         const std::size_t number = m_next++;
+        const std::size_t row = number / m_columns;
         return Vector(static_cast<double>(number % m_columns) * m_mobility.spacing,
-                      static_cast<double>(number / m_columns) * m_mobility.spacing,
+                      static_cast<double>(row) * m_mobility.spacing,
                       0);
     }
 
