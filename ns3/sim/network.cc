@@ -6,7 +6,9 @@
 
 #include "addressing.h"
 #include "node-stacks.h"
+#include "placement.h"
 #include "rbridges.h"
+#include "wireless.h"
 
 #include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
@@ -27,6 +29,7 @@
 #include "base/error.h"
 #include "base/within.h"
 #include "scenario/lab_hosts.h"
+#include "scenario/places.h"
 #include "sys/network/link.h"
 
 #include <algorithm>
@@ -112,6 +115,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     }
     CheckAddresses();
     MakeNodes();
+    PlaceNodes(m_scenario, m_nodes);
     MakeLinks();
     InstallStacks(m_scenario, *this);
     if (HasRBridges(m_scenario))
@@ -123,7 +127,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     {
         if (IsHere(name))
         {
-            ResolveAddressesAsKernelsDo(node);
+            ResolveAddressesAsKernelsDo(node, viaduct::scenario::IsOnWifi(m_scenario, name));
         }
     }
     RouteHosts(m_scenario, *this);
@@ -261,6 +265,10 @@ Network::MakePlain(const LinkSettings& settings) const
         }
         return devices;
     }
+    if (viaduct::scenario::IsWifi(settings))
+    {
+        return MakeWifi(settings, NodesOf(settings));
+    }
     if (settings.kind == viaduct::lab::Link::Kind::kPair)
     {
         PointToPointHelper helper;
@@ -289,6 +297,14 @@ Network::SetLinkUp(const std::string& name, bool up)
     if (auto path = DynamicCast<PathChannel>(link.channel))
     {
         path->SetLinkUp(up);
+        return;
+    }
+    if (viaduct::scenario::IsWifi(*link.settings))
+    {
+        for (const auto& device : link.devices)
+        {
+            SetReceiving(device, up);
+        }
         return;
     }
     const bool isUp = link.errorModels.empty();

@@ -4,11 +4,15 @@
 
 #include "reachability.h"
 
+#include "placement.h"
+#include "wireless.h"
+
 #include "ns3/ip-family.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 
 #include "scenario/addresses.h"
+#include "scenario/protocols.h"
 
 #include <algorithm>
 
@@ -22,12 +26,15 @@ using wireconversion::ToWire;
 Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Network& network)
     : m_network(network), m_links4(scenario.nodes.size()), m_links6(scenario.nodes.size())
 {
+    const auto* protocol = viaduct::scenario::FindRoutingProtocol(scenario.routing.protocol);
+    m_sensing = protocol && protocol->senses_neighbours;
     std::map<std::string, uint32_t> numbers;
     for (const auto& node : scenario.nodes)
     {
         numbers[node.name] = static_cast<uint32_t>(m_names.size());
         m_names.push_back(node.name);
         m_here.push_back(network.IsHere(node.name));
+        m_hosts.push_back(node.host);
         m_destinations.push_back(viaduct::scenario::AddressOf(scenario, node.name));
     }
     for (uint32_t l = 0; l < network.GetLinks().size(); l++)
@@ -81,9 +88,36 @@ Reachability::NextHop(uint32_t node, const IpAddress& destination) const
         ipv4 ? HopOf<ipfamily::V4>(object, destination) : HopOf<ipfamily::V6>(object, destination);
     const auto& links = ipv4 ? m_links4[node] : m_links6[node];
     const auto link = hop.interface < 0 ? links.end() : links.find(hop.interface);
-    return link == links.end()
-               ? -1
-               : NeighbourOn(link->second, hop.gateway.IsUnspecified() ? destination : hop.gateway);
+    if (link == links.end())
+    {
+        return -1;
+    }
+    const bool direct = hop.gateway.IsUnspecified();
+    const int32_t neighbour = NeighbourOn(link->second, direct ? destination : hop.gateway);
+    return neighbour < 0 || (direct && IsOutOfTouch(node, neighbour, link->second)) ? -1
+                                                                                    : neighbour;
+}
+
+bool
+Reachability::IsOutOfTouch(uint32_t node, uint32_t neighbour, uint32_t number) const
+{
+    const NetworkLink& link = m_network.GetLinks()[number];
+    if (!viaduct::scenario::IsWifi(*link.settings))
+    {
+        return false;
+    }
+    const auto& wifi = link.settings->wifi;
+    if (wifi.access_point.empty())
+    {
+        const NodeContainer& nodes = m_network.GetNodes();
+        const bool unheard =
+            wifi.range && DistanceBetween(nodes.Get(node), nodes.Get(neighbour)) > *wifi.range;
+        return unheard || (m_sensing && !m_hosts[node] && !m_hosts[neighbour]);
+    }
+    return std::any_of(link.devices.begin(), link.devices.end(), [&](const auto& device) {
+        const uint32_t of = device->GetNode()->GetId();
+        return (of == node || of == neighbour) && IsUnassociated(device);
+    });
 }
 
 int32_t

@@ -52,14 +52,24 @@ class Reachability
     using Place = std::pair<uint32_t, uint32_t>; // node, link
 
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
+    /** Says of nodes on a Wi-Fi channel whether being on one network is not enough.
+     * @param node a node
+     * @param neighbour one that it would send to directly, on this link
+     * @param number the link's
+     * @return whether the protocol has no route between them, they are out of range, or one has no
+     * access point
+     */
+    bool IsOutOfTouch(uint32_t node, uint32_t neighbour, uint32_t number) const;
     std::vector<int32_t> NextHops(uint32_t to) const;
     bool IsTentative(uint32_t node) const;
     int32_t Follow(const std::vector<int32_t>& next, int32_t from, int32_t to) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
-    const Network& m_network;                             //!< the nodes
-    std::vector<std::string> m_names;                     //!< nodes, by number
-    std::vector<bool> m_here;                             //!< whether they are on this host
+    const Network& m_network;         //!< the nodes
+    std::vector<std::string> m_names; //!< nodes, by number
+    bool m_sensing = false;           //!< the protocol has routes to neighbours, too
+    std::vector<bool> m_hosts;        //!< whether they run no protocol
+    std::vector<bool> m_here;         //!< whether they are on this host
     std::vector<viaduct::wire::IpAddress> m_destinations; //!< their main addresses
     std::map<viaduct::wire::IpAddress, std::vector<Place>>
         m_owners; //!< the nodes and links that have an address

@@ -5,6 +5,7 @@
 #include "simulated-files.h"
 
 #include "time-conversion.h"
+#include "wireless.h"
 
 #include "ns3/kernel-stack-helper.h"
 #include "ns3/pcap-file-wrapper.h"
@@ -32,7 +33,7 @@ SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
     for (const std::string& link : captured)
     {
         // Captured at the link's first node, both what it sends and what it gets.
-        Capture(link, network.GetLink(link).devices.at(0));
+        Capture(network.GetLink(link));
     }
     for (const std::string& link : scenario.captures)
     {
@@ -46,16 +47,24 @@ SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
 }
 
 void
-SimulatedFiles::Capture(const std::string& link, Ptr<NetDevice> device)
+SimulatedFiles::Capture(const NetworkLink& captured)
 {
-    const auto type =
-        DynamicCast<PointToPointNetDevice>(device) ? PcapHelper::DLT_PPP : PcapHelper::DLT_EN10MB;
+    const std::string& link = captured.settings->name;
+    const bool wifi = viaduct::scenario::IsWifi(*captured.settings);
+    Ptr<NetDevice> device = captured.devices.at(0);
+    const auto type = wifi                                         ? PcapHelper::DLT_IEEE802_11
+                      : DynamicCast<PointToPointNetDevice>(device) ? PcapHelper::DLT_PPP
+                                                                   : PcapHelper::DLT_EN10MB;
     Ptr<PcapFileWrapper> pcap = PcapHelper().CreateFile(CaptureFile(link), std::ios::out, type);
     LinkCapture& capture = m_captures[link];
     capture.result.link = link;
     capture.result.file = CaptureFile(link);
     capture.pcap = pcap;
     auto write = [&capture](Ptr<const Packet> packet) { capture.Write(packet); };
+    if (SniffWifi(device, write))
+    {
+        return;
+    }
     device->TraceConnectWithoutContext("PromiscSniffer", Callback<void, Ptr<const Packet>>(write));
 }
 

@@ -55,7 +55,7 @@ class SimulatedFiles
         void Write(Ptr<const Packet> packet);
     };
 
-    void Capture(const std::string& link, Ptr<NetDevice> device);
+    void Capture(const NetworkLink& captured);
     std::string CaptureFile(const std::string& link) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario

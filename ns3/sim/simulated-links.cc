@@ -53,6 +53,11 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
     size_t changed = 0;
     for (auto& link : scenario.links)
     {
+        if (viaduct::scenario::IsWifi(link))
+        {
+            result.plain.insert(link.name);
+            continue;
+        }
         if (IsPlainWire(link) && !viaduct::scenario::ChangesSpec(scenario, link.name))
         {
             result.plain.insert(link.name);

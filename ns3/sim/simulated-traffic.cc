@@ -4,6 +4,7 @@
 
 #include "simulated-traffic.h"
 
+#include "placement.h"
 #include "time-conversion.h"
 
 #include "ns3/simulator.h"
@@ -53,6 +54,7 @@ SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
         Simulator::Schedule(ToTime(event.at), &SimulatedTraffic::Apply, this, event);
         m_trafficEnd = std::max(m_trafficEnd, Simulator::Now() + ToTime(event.at));
     }
+    MoveAlongWaypoints(scenario, network.GetNodes());
     StartPrograms();
     Simulator::Schedule(ToTime(scenario.duration), &SimulatedTraffic::End, this);
     Simulator::Schedule(m_trafficEnd - Simulator::Now(), &SimulatedTraffic::AwaitFlows, this);

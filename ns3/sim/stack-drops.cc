@@ -4,6 +4,8 @@
 
 #include "stack-drops.h"
 
+#include "wireless.h"
+
 #include "dont-fragment-routing.h"
 
 #include "ns3/arp-cache.h"
@@ -181,6 +183,12 @@ StackDrops::StackDrops(const viaduct::scenario::Scenario& scenario, const Networ
         {
             WatchDevice(link.devices[i], link.settings->nodes[i]);
         }
+        constexpr uint32_t LLC = 8; // bytes of LLC and SNAP (IEEE 802.2, RFC 1042)
+        WatchWifiDrops(link.devices,
+                       [this, &names = link.settings->nodes](
+                           std::size_t device, Ptr<const Packet> packet, const char* reason) {
+                           Count(names[device], reason, Without(packet, LLC));
+                       });
     }
 }
 

@@ -91,45 +91,27 @@ AttributesOf(TypeId type)
     }
 }
 
-/**
- * Several of ns-3's parsers (Time, enumerations, addresses) end the process on invalid text, so a
- * child process tries first.
- * @param checker of the attribute
- * @param value the text
- * @return whether it is a valid value
- */
-bool
-IsValidValue(const AttributeChecker& checker, const std::string& value)
-{
-    const pid_t child = viaduct::SystemCall("fork", fork());
-    if (child == 0)
-    {
-        const rlimit noCore{0, 0};
-        setrlimit(RLIMIT_CORE, &noCore);
-        const int null = open("/dev/null", O_WRONLY);
-        dup2(null, STDERR_FILENO);
-        _exit(checker.CreateValidValue(StringValue(value)) ? 0 : 1);
-    }
-    return viaduct::sys::EndedWith(viaduct::sys::AwaitChild(child), 0);
-}
-
 void
-CheckAttribute(TypeId type, const std::string& name, const std::string& value)
+CheckAttribute(TypeId type,
+               const std::string& name,
+               const std::string& value,
+               const std::string& key)
 {
     TypeId::AttributeInformation information;
     if (!type.LookupAttributeByName(name, &information))
     {
-        throw viaduct::UsageError("routing.attributes: " + type.GetName() + " has no attribute \"" +
-                                  name + "\"; near: " + Nearest(name, AttributesOf(type)));
+        throw viaduct::UsageError(key + ": " + type.GetName() + " has no attribute \"" + name +
+                                  "\"; near: " + Nearest(name, AttributesOf(type)));
     }
     if (!(information.flags & TypeId::ATTR_CONSTRUCT) && !(information.flags & TypeId::ATTR_SET))
     {
-        throw viaduct::UsageError("routing.attributes: attribute " + name + " of " +
-                                  type.GetName() + " cannot be set; leave it out");
+        throw viaduct::UsageError(key + ": attribute " + name + " of " + type.GetName() +
+                                  " cannot be set; leave it out");
     }
-    if (!IsValidValue(*information.checker, value))
+    if (!IsPossible(
+            [&] { return information.checker->CreateValidValue(StringValue(value)) != nullptr; }))
     {
-        throw viaduct::UsageError("routing.attributes: " + name + ": \"" + value + "\" is no " +
+        throw viaduct::UsageError(key + ": " + name + ": \"" + value + "\" is no " +
                                   information.checker->GetValueTypeName() + " (" +
                                   information.checker->GetUnderlyingTypeInformation() +
                                   "); the default is " +
@@ -139,28 +121,51 @@ CheckAttribute(TypeId type, const std::string& name, const std::string& value)
 
 } // namespace
 
+bool
+IsPossible(const std::function<bool()>& attempt)
+{
+    const pid_t child = viaduct::SystemCall("fork", fork());
+    if (child == 0)
+    {
+        const rlimit noCore{0, 0};
+        setrlimit(RLIMIT_CORE, &noCore);
+        const int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDERR_FILENO);
+        try
+        {
+            _exit(attempt() ? 0 : 1);
+        }
+        catch (...) // the stack above is the parent's
+        {
+            _exit(1);
+        }
+    }
+    return viaduct::sys::EndedWith(viaduct::sys::AwaitChild(child), 0);
+}
+
 ObjectFactory
 CheckedFactory(const std::string& type,
                const std::vector<TypeId>& parents,
-               const std::map<std::string, std::string>& attributes)
+               const std::map<std::string, std::string>& attributes,
+               const UserType& of)
 {
     TypeId id;
     if (!TypeId::LookupByNameFailSafe(type, &id))
     {
-        throw viaduct::UsageError("routing.protocol: ns-3 here has no type \"" + type +
+        throw viaduct::UsageError(of.key + ": ns-3 here has no type \"" + type +
                                   "\"; near: " + Nearest(type, NamesOf(parents)));
     }
     if (!IsA(id, parents) || !id.HasConstructor())
     {
-        throw viaduct::UsageError("routing.protocol: " + type +
-                                  " is not a routing protocol that can be created; similar: " +
-                                  Nearest(type, NamesOf(parents)));
+        throw viaduct::UsageError(
+            of.key + ": " + type + " is not a " + of.kind +
+            " that can be created; similar: " + Nearest(type, NamesOf(parents)));
     }
     ObjectFactory factory;
     factory.SetTypeId(id);
     for (const auto& [name, value] : attributes)
     {
-        CheckAttribute(id, name, value);
+        CheckAttribute(id, name, value, of.attributes);
         factory.Set(name, StringValue(value));
     }
     return factory;

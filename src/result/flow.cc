@@ -57,7 +57,9 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "`receiver's buffer`, each of UDP in the real modes; of a ping the first, and `sender's "
           "buffer` (its program was too slow for the replies); `NODE: REASON` (ns-3's IP layer, "
           "address resolution and queues there, or a link that was down; not of fragments) where "
-          "ns-3 forwards; `refused` in mode simulate"),
+          "ns-3 forwards, over Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` (or behind the "
+          "window of block acknowledgements), `wifi_queue_full`, `wifi_not_associated`; "
+          "`refused` in mode simulate"),
       WhenSet<&FlowResult::cut>("cut", "true",
                                 "packets were still arriving when the wait for what was under way "
                                 "ended; those that came later count as lost"),

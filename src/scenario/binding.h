@@ -61,6 +61,10 @@ inline std::string Written(const wire::IpPrefix& prefix) {
 }
 inline std::string Written(Mode mode) { return ModeName(mode); }
 inline std::string Written(GuestPlace place) { return GuestPlaceName(place); }
+inline std::string Written(Mobility::Layout layout) {
+  constexpr const char* kNames[] = {"grid", "line", "random"};
+  return kNames[static_cast<size_t>(layout)];
+}
 inline std::string Written(Flow::Kind kind) { return KindName(kind); }
 inline std::string Written(lab::Emulator emulator) { return lab::EmulatorName(emulator); }
 
@@ -197,10 +201,10 @@ constexpr Access SectionOf() {
   return access;
 }
 // One that is a struct of its own.
-template <auto member>
+template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Inner() {
   return SectionOf < ClassOf<member>, [](auto& object) -> auto& { return object.*member; }
-  > ();
+  , applies > ();
 }
 // One whose members are T's own.
 template <class T, auto applies = Always<T>>

@@ -67,6 +67,7 @@ Duration HoldOf(const path::Spec& spec, int mtu) {
 
 // In whichever direction, and by whichever of its SPECs, it holds more.
 Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
+  if (IsWifi(link)) return kUnknown;  // its queues, retries and rates are the MAC's
   Duration most = std::max(HoldOf(link.up.value_or(link.spec), link.mtu),
                            HoldOf(link.down.value_or(link.spec), link.mtu));
   for (const LinkEvent& event : scenario.link_events) {

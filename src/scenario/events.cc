@@ -86,8 +86,9 @@ class EventReader {
         section.Fail(direction, "only a link of two nodes has directions; use set");
       }
     }
-    if (!link.interface.empty()) {
-      section.Fail("link", fmt::format("'{}' is an interface, which has no SPEC", link.name));
+    if (!link.interface.empty() || IsWifi(link)) {
+      section.Fail("link", fmt::format("'{}' is {}, which has no SPEC", link.name,
+                                       IsWifi(link) ? "Wi-Fi" : "an interface"));
     }
     if (link.emulator == lab::Emulator::kKernel && scenario_.mode != Mode::kSimulate) {
       section.Fail(

@@ -16,12 +16,34 @@ bool HasHub(const Scenario& scenario) { return scenario.hub_readers || scenario.
 bool HasState(const Scenario& scenario) { return !scenario.state.empty(); }
 bool IsPair(const LinkSettings& link) { return link.kind == lab::Link::Kind::kPair; }
 bool IsShared(const LinkSettings& link) {
-  return link.kind == lab::Link::Kind::kBridge && link.interface.empty();
+  return link.kind == lab::Link::Kind::kBridge && link.interface.empty() && !IsWifi(link);
 }
-bool ConnectsNodes(const LinkSettings& link) { return link.interface.empty(); }
+bool HasSpacing(const Mobility& mobility) { return mobility.layout != Mobility::Layout::kRandom; }
+bool HasWifi(const Scenario& scenario) { return std::ranges::any_of(scenario.links, IsWifi); }
+bool ConnectsNodes(const LinkSettings& link) { return link.interface.empty() && !IsWifi(link); }
 bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
 bool IsAwaited(const Program& program) { return !program.background; }
+
+void PrintPosition(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
+  if (node.waypoints.size() != 1) return;
+  PrintPair(out, key, YAML::Flow);
+  out << YAML::BeginSeq;
+  for (const double metres : {node.waypoints[0].x, node.waypoints[0].y, node.waypoints[0].z}) {
+    out << fmt::format("{}", metres);
+  }
+  out << YAML::EndSeq;
+}
+
+void PrintWaypoints(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
+  if (node.waypoints.size() < 2) return;
+  PrintPair(out, key, YAML::Flow);
+  out << YAML::BeginSeq;
+  for (const Waypoint& point : node.waypoints) {
+    out << fmt::format("{} {} {} {}", FormatDuration(point.at), point.x, point.y, point.z);
+  }
+  out << YAML::EndSeq;
+}
 
 void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario) {
   out << YAML::Key << "nodes" << YAML::Value << YAML::BeginMap;
@@ -216,9 +238,36 @@ constexpr Key kKeys[] = {
      little as possible.)",
      "h1"},
 
+    {"nodes.NAME.position", Type::kTexts, Custom<NodeSettings, PrintPosition>(),
+     "With `wifi`: where the node is, metres (a third is its height). Default: by `mobility`.",
+     "[30, 0]"},
+    {"nodes.NAME.waypoints", Type::kTexts, Custom<NodeSettings, PrintWaypoints>(),
+     R"(With `wifi`: times after convergence, the first of which is 0s, and where the node is then, metres. It is at the first
+     place before, moves on straight lines between them, and stays at the last.)",
+     "[0s 0 0, 10s 100 0]"},
+    {"mobility", Type::kSection, Inner<&Scenario::mobility, HasWifi>(),
+     R"(With `wifi`: where the nodes are that say nothing of it themselves, and how they move.)",
+     "{layout: line, spacing: 80}"},
+    {"mobility.layout", Type::kChoice, PlainMember<&Mobility::layout>(),
+     R"(`grid`: as square as possible, row by row; `line`; `random`: uniformly in `area`, by the scenario's seed.)",
+     "random", "grid line random"},
+    {"mobility.spacing", Type::kInteger,
+     PlainMember<&Mobility::spacing, HasSpacing>().From(0, 1'000'000),
+     "Metres between neighbours of a grid or a line.", "100"},
+    {"mobility.area", Type::kTexts, PlainPrinted<&Mobility::area>(),
+     R"(Width and height, metres: of random places, and where the nodes of a model that needs it move.)",
+     "[500, 300]"},
+    {"mobility.model", Type::kText, PlainPrinted<&Mobility::model>(),
+     R"(The ns-3 TypeId of a MobilityModel, by which they move from the simulation's start on: `ns3::RandomWaypointMobilityModel`,
+     `ns3::SteadyStateRandomWaypointMobilityModel` (which chooses where they begin), `ns3::RandomWalk2dMobilityModel`,
+     `ns3::RandomDirection2dMobilityModel` and `ns3::GaussMarkovMobilityModel` stay in `area`. Default: they stay where they are.)",
+     "ns3::RandomWaypointMobilityModel"},
+    {"mobility.attributes", Type::kTable, PlainPrinted<&Mobility::attributes>(),
+     "Attributes of that TypeId.", "{Speed: 'ns3::ConstantRandomVariable[Constant=2]'}"},
+
     {"links", Type::kSections, Each<&Scenario::links>(),
      R"(What connects the nodes. Each entry has exactly one of `pair`, `line`, `ring`, `grid`, `star`,
-     `shared`, `interface`.)",
+     `shared`, `wifi`, `interface`.)",
      "[{line: all}]"},
     {"links[].pair", Type::kNodes, Printed<&LinkSettings::nodes, IsPair>(),
      "A point-to-point link between two nodes.", "[n0, n1]"},
@@ -239,6 +288,29 @@ constexpr Key kKeys[] = {
      "The other nodes. `all`: every other node, including hosts.", "[n1, n2]"},
     {"links[].shared", Type::kNodes, Printed<&LinkSettings::nodes, IsShared>(),
      "One Ethernet (a bridge) that connects all these nodes.", "[n0, n1, n2]"},
+    {"links[].wifi", Type::kSection, Inner<&LinkSettings::wifi, IsWifi>(),
+     R"(A Wi-Fi channel of ns-3 that these nodes share, in mode `simulate` alone: real interfaces have none. Where
+     the nodes are is said by `nodes.NAME.position`, `nodes.NAME.waypoints` or `mobility`. Channels do not disturb each other.)",
+     "{nodes: all, standard: 80211n}"},
+    {"links[].wifi.nodes", Type::kNodes, Printed<&Wifi::nodes>(All),
+     "The nodes. `all`: every node, including hosts.", "[n0, n1, n2]"},
+    {"links[].wifi.standard", Type::kChoice, PlainMember<&Wifi::standard>(),
+     "The IEEE 802.11 standard, as ns-3 names it.", "80211n",
+     "80211a 80211b 80211g 80211n 80211ac 80211ax"},
+    {"links[].wifi.access_point", Type::kNode, PlainPrinted<&Wifi::access_point>(),
+     "The node to which the others associate; if absent all are stations of an ad hoc network.",
+     "n0"},
+    {"links[].wifi.rate", Type::kText, PlainPrinted<&Wifi::rate>(),
+     R"(The ns-3 WifiMode of all data frames to one station (`ns3::ConstantRateWifiManager`). If absent each station adapts its rate
+     by what the other hears (`ns3::IdealWifiManager`, the default of ns-3's own helper).)",
+     "OfdmRate6Mbps"},
+    {"links[].wifi.range", Type::kInteger, PlainPrinted<&Wifi::range>().From(1, 1'000'000),
+     R"(Metres within which a signal is received at full strength, and beyond which not at all. If absent it gets weaker
+     with the logarithm of the distance (`ns3::LogDistancePropagationLossModel`), and frames are lost by the errors
+     that it then has.)",
+     "120"},
+    {"links[].wifi.attributes", Type::kTable, PlainPrinted<&Wifi::attributes>(),
+     "Attributes of ns3::YansWifiPhy.", "{TxPowerStart: 20, TxPowerEnd: 20}"},
     {"links[].interface", Type::kText, Printed<&LinkSettings::interface>(),
      R"(An interface of this machine that is moved into `node` during the run (not in mode
      `simulate`): the node's routing protocol speaks over it with what is on its network.)",
@@ -246,7 +318,7 @@ constexpr Key kKeys[] = {
     {"links[].node", Type::kNode, Custom<LinkSettings, PrintNode>(),
      "With `interface`: whose it is.", "n0"},
     {"links[].name", Type::kName, Printed<&LinkSettings::name>().From(1, 80),
-     R"(Name of the link (`pair`, `shared`, `interface`); default `A-B`, or `lan0`, `lan1`, ..., or
+     R"(Name of the link (`pair`, `shared`, `wifi`, `interface`); default `A-B`, or `lan0`, `lan1`, ..., `wlan0`, ..., or
      that of the interface.)",
      "backbone"},
     {"links[].spec", Type::kSpec, PlainPrinted<&LinkSettings::spec>(),
@@ -265,7 +337,7 @@ constexpr Key kKeys[] = {
      PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMostMtu),
      "Largest IP packet, bytes.", "9000"},
     {"links[].addresses", Type::kTexts, Printed<&LinkSettings::addresses>(),
-     R"(Addresses (`pair`, `shared`, `interface`), one per node in their order; then optionally one
+     R"(Addresses (`pair`, `shared`, `wifi`, `interface`), one per node in their order; then optionally one
      IPv6 address per node. Default: subnets from `addressing`, in the order of the links; those of
      an `interface` must be given. With `WMRP`: `none` for RBridges, and by default one subnet for
      all hosts.)",

@@ -32,6 +32,12 @@ constexpr char kRouteToGroup[] =
     "mode=offload\n"
     "multicast=[{node: n0, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n0]}]";
 
+constexpr char kWifi[] = "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit";
+
+constexpr char kMobility[] =
+    "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit\n"
+    "mobility={layout: random, area: [500, 300], model: 'ns3::RandomWaypointMobilityModel'}";
+
 constexpr char kTwoHosts[] =
     "mode=offload\nhosts={a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}";
 
@@ -70,6 +76,14 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME.vni", kOnOneLink, "nodes.h.vni=9"},
     {"nodes.NAME.loopback", "", "nodes.n1.loopback=10.255.0.9"},
     {"nodes.NAME.on_host", kTwoHosts, "nodes.h.on_host=b"},
+    {"nodes.NAME.position", kWifi, "nodes.n1.position=[30, 5.5, 2]"},
+    {"nodes.NAME.waypoints", kWifi, "nodes.n1.waypoints=[0s 0 0, 1500ms 10.5 -3 2]"},
+    {"mobility", kWifi, "mobility={layout: line}"},
+    {"mobility.layout", kWifi, "mobility.layout=line"},
+    {"mobility.spacing", kWifi, "mobility.spacing=80"},
+    {"mobility.area", kMobility, "mobility.area=[500, 301]"},
+    {"mobility.model", kMobility, "mobility.model=ns3::RandomWalk2dMobilityModel"},
+    {"mobility.attributes", kMobility, "mobility.attributes={A: b}"},
     {"hosts", kTwoHosts, "hosts={a: {address: 192.0.2.1}}"},
     {"hosts.NAME", kTwoHosts, "hosts.a={address: 192.0.2.9}"},
     {"hosts.NAME.address", kTwoHosts, "hosts.a.address=192.0.2.9"},
@@ -90,6 +104,13 @@ const std::vector<KeyChange> kKeyChanges = {
     {"links[].star.center", "links.2={star: {center: n0}}", "links.2.star.center=n1"},
     {"links[].star.leaves", "links.2={star: {center: n0}}", "links.2.star.leaves=[n1]"},
     {"links[].shared", "links.2={shared: all}", "links.2.shared=[n0, n1]"},
+    {"links[].wifi", "flows.0.rate=1Mbit", "links.2={wifi: {nodes: all}}"},
+    {"links[].wifi.nodes", kWifi, "links.2.wifi.nodes=[n0, h]"},
+    {"links[].wifi.standard", kWifi, "links.2.wifi.standard=80211n"},
+    {"links[].wifi.access_point", kWifi, "links.2.wifi.access_point=n1"},
+    {"links[].wifi.rate", kWifi, "links.2.wifi.rate=OfdmRate6Mbps"},
+    {"links[].wifi.range", kWifi, "links.2.wifi.range=100"},
+    {"links[].wifi.attributes", kWifi, "links.2.wifi.attributes={TxPowerStart: 20}"},
     {"links[].name", "", "links.1.name=uplink"},
     {"links[].spec", "", "links.0.spec=delay=1ms"},
     {"links[].up", "", "links.0.up=delay=1ms"},

@@ -15,7 +15,8 @@
 namespace viaduct::scenario {
 namespace {
 
-constexpr const char* kShapes[] = {"pair", "line", "ring", "grid", "star", "shared", "interface"};
+constexpr const char* kShapes[] = {"pair", "line",   "ring", "grid",
+                                   "star", "shared", "wifi", "interface"};
 
 class LinkReader {
  public:
@@ -25,7 +26,9 @@ class LinkReader {
   void Read(const Section& entry) {
     const std::string shape = ShapeOf(entry);
     const size_t first = links_.size();
-    if (IsOne(shape)) {
+    if (shape == "wifi") {
+      ReadWifi(entry);
+    } else if (IsOne(shape)) {
       ReadOne(entry, shape);
     } else if (shape == "grid") {
       ReadGrid(entry.Inner("grid"));
@@ -73,7 +76,7 @@ class LinkReader {
     }
     for (const char* key : {"name", "addresses"}) {
       if (!IsOne(found) && entry.Has(key)) {
-        entry.Fail(key, fmt::format("only for pair, shared and interface, not {}", found));
+        entry.Fail(key, fmt::format("only for pair, shared, wifi and interface, not {}", found));
       }
     }
     if (found != "interface" && entry.Has("node")) {
@@ -84,7 +87,7 @@ class LinkReader {
 
   // Whether an entry of this shape is one link.
   static bool IsOne(const std::string& shape) {
-    return shape == "pair" || shape == "shared" || shape == "interface";
+    return shape == "pair" || shape == "shared" || shape == "wifi" || shape == "interface";
   }
 
   // `hosts`: whether `all` includes them.
@@ -138,6 +141,28 @@ class LinkReader {
     }
     Add(std::move(nodes), shape == "pair" ? lab::Link::Kind::kPair : lab::Link::Kind::kBridge);
     if (shape == "interface") links_.back().interface = entry.Text("interface");
+    ReadNameAndAddresses(entry);
+  }
+
+  void ReadWifi(const Section& entry) {
+    for (const char* key : {"spec", "up", "down", "emulator"}) {
+      if (entry.Has(key)) entry.Fail(key, "not for Wi-Fi, whose channel decides");
+    }
+    if (bridged_) entry.Fail("wifi", "RBridges need links that carry any Ethernet frame");
+    const Section section = entry.Inner("wifi");
+    Add(Nodes(section, "nodes", true), lab::Link::Kind::kBridge);
+    LinkSettings& link = links_.back();
+    if (link.nodes.size() < 2) section.Fail("nodes", "needs two nodes or more");
+    ReadMembers(section, link.wifi);
+    link.wifi.nodes = link.nodes;
+    const std::string& access_point = link.wifi.access_point;
+    if (!access_point.empty() && std::ranges::find(link.nodes, access_point) == link.nodes.end()) {
+      section.Fail("access_point", fmt::format("'{}' is not one of its nodes", access_point));
+    }
+    ReadNameAndAddresses(entry);
+  }
+
+  void ReadNameAndAddresses(const Section& entry) {
     if (entry.Has("name")) {
       links_.back().name = entry.Text("name");
       if (!names_.insert(links_.back().name).second) {
@@ -188,6 +213,10 @@ class LinkReader {
 
   void ReadCommon(const Section& entry, LinkSettings& link) const {
     ReadMembers(entry, link);
+    constexpr int kMostOverWifi = 2296;  // 2304 (IEEE 802.11, 9.2.3) less LLC's and SNAP's headers
+    if (entry.Has("wifi") && link.mtu > kMostOverWifi) {
+      entry.Fail("mtu", fmt::format("{} is the most over Wi-Fi", kMostOverWifi));
+    }
     if (entry.Has("spec") && link.up && link.down) {
       entry.Fail("spec", "has no effect if both up and down are given");
     }
@@ -262,14 +291,15 @@ class LinkReader {
   }
 
   void NameLinks() {
-    int segment = 0;
+    int segment = 0, channel = 0;
     for (LinkSettings& link : links_) {
       if (!link.name.empty()) continue;
       const bool shared = link.kind == lab::Link::Kind::kBridge && link.interface.empty();
       const std::string base = BaseName(link);
-      std::string name = shared ? base + std::to_string(segment++) : base;
+      int& number = IsWifi(link) ? channel : segment;
+      std::string name = shared ? base + std::to_string(number++) : base;
       for (int i = 2; !names_.insert(name).second; ++i) {
-        name = shared ? base + std::to_string(segment++) : fmt::format("{}-{}", base, i);
+        name = shared ? base + std::to_string(number++) : fmt::format("{}-{}", base, i);
       }
       link.name = name;
     }
@@ -277,6 +307,7 @@ class LinkReader {
 
   static std::string BaseName(const LinkSettings& link) {
     if (link.kind == lab::Link::Kind::kPair) return link.nodes[0] + "-" + link.nodes[1];
+    if (IsWifi(link)) return "wlan";
     if (link.interface.empty()) return "lan";
     std::string name = link.interface;
     for (char& c : name) {

@@ -19,6 +19,7 @@
 #include "scenario/moments.h"
 #include "scenario/multicast.h"
 #include "scenario/nodes.h"
+#include "scenario/places.h"
 #include "scenario/protocols.h"
 #include "scenario/scenario.h"
 
@@ -47,6 +48,7 @@ class Loader {
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     CheckRouters();
+    ReadPlaces(file_, &scenario_);
     ReadLoopbacks(file_, &scenario_);
     scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
     ReadFlows();
@@ -198,6 +200,11 @@ class Loader {
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is also the sender");
     if (bridged_) CheckHosts(section, flow);
+    if (flow.kind == Flow::Kind::kUdp && !flow.rate && IsOnWifi(scenario_, flow.from)) {
+      section.Fail("type", fmt::format("udp: '{}' is on Wi-Fi, which has no one rate to send at; "
+                                       "give the flow one, for example rate: 2Mbit",
+                                       flow.from));
+    }
     if (section.Has("address")) {
       section.Located("address", [&] { return AddressOf(scenario_, flow); });
     }

@@ -20,6 +20,8 @@ struct RoutingProtocol {
   // Carries the hosts' Ethernet frames, below IP: all hosts are on one network, and its own nodes
   // have no addresses. `family` says nothing then.
   bool bridges = false;
+  // Makes routes to its neighbours, too: of the nodes that share a radio channel not all are.
+  bool senses_neighbours = false;
 };
 
 // By its name in any letter case or by its type. Null: a type of the user's own, or "static".

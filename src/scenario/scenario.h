@@ -44,6 +44,34 @@ struct LabHost {
   std::string login;        // how mpirun's agent (ssh) reaches it; empty: by the address
 };
 
+// Where a node is when, in mode simulate.
+struct Waypoint {
+  Duration at;                 // after convergence
+  double x = 0, y = 0, z = 0;  // m
+  friend bool operator==(const Waypoint&, const Waypoint&) = default;
+};
+
+// Where nodes are that say nothing of it themselves, and how they move.
+struct Mobility {
+  enum class Layout { kGrid, kLine, kRandom };
+  Layout layout = Layout::kGrid;
+  int spacing = 50;               // m, of a grid's or a line's neighbours
+  std::vector<std::string> area;  // m: width and height, of random places and of models
+  std::string model;              // ns-3 TypeId of a MobilityModel; empty: they stay
+  std::map<std::string, std::string> attributes;
+};
+
+// A Wi-Fi channel that some nodes share, in mode simulate.
+struct Wifi {
+  std::vector<std::string> nodes;  // empty: the link is no such channel
+  std::string standard = "80211a";
+  std::string access_point;  // one of the nodes, to which the others associate; empty: ad hoc
+  std::string rate;          // ns-3 WifiMode of all data frames; empty: each station adapts its own
+  std::optional<int> range;  // m within which everything is received, and beyond which nothing is;
+                             // absent: as the logarithm of the distance, and errors by the signal
+  std::map<std::string, std::string> attributes;  // of ns3::YansWifiPhy
+};
+
 struct NodeSettings {
   std::string name;
   // A host runs no routing protocol and forwards nothing: it has a default route to `gateway` (a
@@ -67,6 +95,9 @@ struct NodeSettings {
   std::string on_host;
   // Of the node itself, on its loopback interface: one of each family at most, the IPv4 one first.
   std::vector<wire::IpPrefix> loopback;
+  // Mode simulate: where it is, if it does not move (one) or moves on straight lines between them;
+  // empty: by Scenario::mobility.
+  std::vector<Waypoint> waypoints;
 };
 
 // In the place of the address that a node does not have.
@@ -79,6 +110,7 @@ struct LinkSettings {
   std::string interface;
   lab::Link::Kind kind = lab::Link::Kind::kPair;
   std::vector<std::string> nodes;
+  Wifi wifi;                              // of kind kBridge
   path::Spec spec;                        // every direction, unless:
   std::optional<path::Spec> up, down;     // pairs: first to second node, second to first
   static constexpr int kMostMtu = 65521;  // a veth device takes: ETH_MAX_MTU less the headers
@@ -88,6 +120,8 @@ struct LinkSettings {
   // followed by one IPv6 address per node. Nodes of a protocol that bridges have kNoAddress.
   std::vector<wire::IpPrefix> addresses;
 };
+
+inline bool IsWifi(const LinkSettings& link) { return !link.wifi.nodes.empty(); }
 
 struct Routing {
   std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static": StaticRoutes()
@@ -152,6 +186,7 @@ struct Scenario {
   std::optional<GuestPlace> guests;  // absent: ns3::KernelGuest::Place
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
+  Mobility mobility;
   Routing routing;
   std::vector<MulticastRoute> multicast;
   std::vector<Flow> flows;

@@ -293,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks:\n  - {line: all, spec: delay=1}\n", "f.yaml:3: links[0].spec: "},
         Mistake{"nodes: 2\nlinks:\n  - {line: all, mtu: 9}\n", "f.yaml:3: links[0].mtu: "},
         Mistake{"nodes: 2\nlinks:\n  - {line: all, name: x}\n",
-                "only for pair, shared and interface"},
+                "only for pair, shared, wifi and interface"},
         Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], name: x}\n  - {pair: [n0, n1], name: x}\n",
                 "f.yaml:4: links[1].name: two links are called 'x'"},
         Mistake{"nodes: 5\nlinks:\n  - grid: {columns: 2, rows: 2}\n", "2 x 2 for 5 nodes"},

@@ -316,7 +316,8 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     m_state->attachments = plan.attachments;
     Attach(plan);
     SilenceOriginals();
-    std::for_each(nodes.Begin(), nodes.End(), ResolveAddressesAsKernelsDo);
+    std::for_each(
+        nodes.Begin(), nodes.End(), [](Ptr<Node> node) { ResolveAddressesAsKernelsDo(node); });
     GuardUdp(nodes);
     Simulator::ScheduleNow(&WatchBroker, std::weak_ptr<Client>(m_state->broker));
     // Runs after the nodes' own destruction, which was scheduled when the first node was created.

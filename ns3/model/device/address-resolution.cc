@@ -12,6 +12,8 @@
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ndisc-cache.h"
+#include "ns3/nstime.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -46,19 +48,35 @@ SetUnlessUserDid(Ptr<T> object, const std::string& attribute, const AttributeVal
     }
 }
 
+/** @return by how much a node's clock may be late */
+Time
+OwnDelay()
+{
+    constexpr double MOST = 0.1; // s: some hundred frames
+    return Seconds(CreateObject<UniformRandomVariable>()->GetValue(0, MOST));
+}
+
 } // namespace
 
 void
-ResolveAddressesAsKernelsDo(Ptr<Node> node)
+ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio)
 {
-    SetUnlessUserDid(node->GetObject<ArpL3Protocol>(), "RequestJitter", StringValue(AT_ONCE));
-    SetUnlessUserDid(
-        node->GetObject<Icmpv6L4Protocol>(), "SolicitationJitter", StringValue(AT_ONCE));
+    const auto icmpv6 = node->GetObject<Icmpv6L4Protocol>();
+    const TimeValue again(MilliSeconds(1000) + (onRadio ? OwnDelay() : Time(0)));
+    if (!onRadio)
+    {
+        SetUnlessUserDid(node->GetObject<ArpL3Protocol>(), "RequestJitter", StringValue(AT_ONCE));
+        SetUnlessUserDid(icmpv6, "SolicitationJitter", StringValue(AT_ONCE));
+    }
+    SetUnlessUserDid(icmpv6, "RetransmissionTime", again);
     const UintegerValue packets(WAITING_PACKETS);
     auto ipv4 = node->GetObject<Ipv4L3Protocol>();
     for (uint32_t i = 0; ipv4 && i < ipv4->GetNInterfaces(); i++)
     {
-        SetUnlessUserDid(ipv4->GetInterface(i)->GetArpCache(), "PendingQueueSize", packets);
+        const Ptr<ArpCache> cache = ipv4->GetInterface(i)->GetArpCache();
+        SetUnlessUserDid(cache, "PendingQueueSize", packets);
+        SetUnlessUserDid(cache, "DeadTimeout", TimeValue(Time(0)));
+        SetUnlessUserDid(cache, "WaitReplyTimeout", again);
     }
     auto ipv6 = node->GetObject<Ipv6L3Protocol>();
     for (uint32_t i = 0; ipv6 && i < ipv6->GetNInterfaces(); i++)

@@ -6,12 +6,14 @@
 
 #include "ns3/address-resolution.h"
 #include "ns3/config.h"
+#include "ns3/error-model.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/node-container.h"
+#include "ns3/pointer.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/socket.h"
 #include "ns3/test.h"
@@ -58,7 +60,8 @@ class FirstDatagramsTestCase : public TestCase
         const auto devices = SimpleNetDeviceHelper().Install(nodes);
         const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
         const auto ipv6 = Ipv6AddressHelper("fd00::", Ipv6Prefix(64)).Assign(devices);
-        std::for_each(nodes.Begin(), nodes.End(), ResolveAddressesAsKernelsDo);
+        ResolveAddressesAsKernelsDo(nodes.Get(0));
+        ResolveAddressesAsKernelsDo(nodes.Get(1));
         const Address any4 = InetSocketAddress(Ipv4Address::GetAny(), 9);
         const Address any6 = Inet6SocketAddress(Ipv6Address::GetAny(), 9);
         Exchange(nodes, any4, InetSocketAddress(ipv4.GetAddress(1), 9), "IPv4");
@@ -98,6 +101,49 @@ class FirstDatagramsTestCase : public TestCase
     int m_expected;     //!< how many arrive
 };
 
+/** A neighbour that hears nothing at first, and then does. */
+class ReturnTestCase : public TestCase
+{
+  public:
+    ReturnTestCase() : TestCase("a neighbour that comes back is asked again")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        NodeContainer nodes(2);
+        InternetStackHelper().Install(nodes);
+        const auto devices = SimpleNetDeviceHelper().Install(nodes);
+        const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        auto deaf = CreateObject<RateErrorModel>();
+        deaf->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+        deaf->SetRate(1);
+        devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(deaf));
+        ResolveAddressesAsKernelsDo(nodes.Get(0));
+        int received = 0;
+        auto server = Socket::CreateSocket(nodes.Get(1), UdpSocketFactory::GetTypeId());
+        server->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+        server->SetRecvCallback(Callback<void, Ptr<Socket>>([&](Ptr<Socket> socket) {
+            while (socket->Recv())
+            {
+                received++;
+            }
+        }));
+        auto client = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+        const InetSocketAddress to(ipv4.GetAddress(1), 9);
+        const auto send = [&] { client->SendTo(Create<Packet>(160), 0, to); };
+        Simulator::Schedule(Seconds(1), send); // three requests, a second apart
+        Simulator::Schedule(Seconds(6), [&] { deaf->SetRate(0); });
+        Simulator::Schedule(Seconds(7), send);
+        Simulator::Stop(Seconds(9));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(received, 1, "the second, not the first");
+        Simulator::Destroy();
+    }
+};
+
 /** The tests of ns3::ResolveAddressesAsKernelsDo(). */
 class AddressResolutionTestSuite : public TestSuite
 {
@@ -106,6 +152,7 @@ class AddressResolutionTestSuite : public TestSuite
     {
         AddTestCase(new FirstDatagramsTestCase(0, 20), TestCase::Duration::QUICK);
         AddTestCase(new FirstDatagramsTestCase(5, 5), TestCase::Duration::QUICK);
+        AddTestCase(new ReturnTestCase(), TestCase::Duration::QUICK);
     }
 };
 

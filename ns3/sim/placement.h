@@ -1,0 +1,37 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_PLACEMENT_H
+#define VIADUCT_SIM_PLACEMENT_H
+
+#include "ns3/node-container.h"
+
+#include "scenario/scenario.h"
+
+namespace ns3::sim
+{
+
+/** Puts the nodes of Wi-Fi links where the scenario says, and has those move that a model moves.
+ * Does nothing where there is no such link.
+ * @param scenario the nodes and links
+ * @param nodes its nodes, in its order
+ * @throw viaduct::UsageError naming what ns-3 does not have, or a place outside of the model's area
+ */
+void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
+
+/** Has the nodes with waypoints move along them, at times that count from now.
+ * @param scenario the waypoints
+ * @param nodes its nodes, in its order, which PlaceNodes() has placed
+ */
+void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
+
+/** @param one a node that is somewhere
+ * @param other another
+ * @return m between them now
+ */
+double DistanceBetween(Ptr<Node> one, Ptr<Node> other);
+
+} // namespace ns3::sim
+
+#endif // VIADUCT_SIM_PLACEMENT_H

@@ -1,0 +1,44 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// In the place of wireless.cc where ns-3 was built without its module wifi.
+
+#include "wireless.h"
+
+#include "base/error.h"
+
+namespace ns3::sim
+{
+
+NetDeviceContainer
+MakeWifi(const viaduct::scenario::LinkSettings& settings, const NodeContainer&)
+{
+    throw viaduct::UsageError("link " + settings.name +
+                              ": wifi: this ns-3 was built without its module wifi; use one that "
+                              "has it (VIADUCT_NS3, see docs/install.md)");
+}
+
+void
+SetReceiving(Ptr<NetDevice>, bool)
+{
+}
+
+bool
+IsUnassociated(Ptr<NetDevice>)
+{
+    return false;
+}
+
+bool
+SniffWifi(Ptr<NetDevice>, const std::function<void(Ptr<const Packet>)>&)
+{
+    return false;
+}
+
+void
+WatchWifiDrops(const std::vector<Ptr<NetDevice>>&, const SeeDrop&)
+{
+}
+
+} // namespace ns3::sim

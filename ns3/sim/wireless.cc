@@ -1,0 +1,377 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "wireless.h"
+
+#include "type-check.h"
+
+#include "ns3/ampdu-subframe-header.h"
+#include "ns3/ap-wifi-mac.h"
+#include "ns3/double.h"
+#include "ns3/error-model.h"
+#include "ns3/llc-snap-header.h"
+#include "ns3/sta-wifi-mac.h"
+#include "ns3/string.h"
+#include "ns3/wifi-mac.h"
+#include "ns3/wifi-mpdu.h"
+#include "ns3/wifi-net-device.h"
+#include "ns3/yans-wifi-helper.h"
+#include "ns3/yans-wifi-phy.h"
+
+#include "base/error.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace ns3::sim
+{
+
+using viaduct::UsageError;
+using viaduct::scenario::LinkSettings;
+using viaduct::scenario::Wifi;
+
+namespace
+{
+
+WifiStandard
+StandardOf(const Wifi& wifi)
+{
+    static const std::map<std::string, WifiStandard> STANDARDS{
+        {"80211a", WIFI_STANDARD_80211a},
+        {"80211b", WIFI_STANDARD_80211b},
+        {"80211g", WIFI_STANDARD_80211g},
+        {"80211n", WIFI_STANDARD_80211n},
+        {"80211ac", WIFI_STANDARD_80211ac},
+        {"80211ax", WIFI_STANDARD_80211ax},
+    };
+    return STANDARDS.at(wifi.standard);
+}
+
+/** @return the helper of the link's channel and radios */
+YansWifiPhyHelper
+RadiosOf(const LinkSettings& settings)
+{
+    const Wifi& wifi = settings.wifi;
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    if (wifi.range)
+    {
+        channel.AddPropagationLoss(
+            "ns3::RangePropagationLossModel", "MaxRange", DoubleValue(*wifi.range));
+    }
+    else
+    {
+        channel.AddPropagationLoss("ns3::LogDistancePropagationLossModel");
+    }
+    YansWifiPhyHelper radios;
+    radios.SetChannel(channel.Create());
+    // Only looks at names and values: the helper sets them again.
+    CheckedFactory("ns3::YansWifiPhy",
+                   {YansWifiPhy::GetTypeId()},
+                   wifi.attributes,
+                   {.attributes = "link " + settings.name + ": wifi.attributes"});
+    for (const auto& [name, value] : wifi.attributes)
+    {
+        radios.Set(name, StringValue(value));
+    }
+    return radios;
+}
+
+/** @return devices on a channel of their own, whose rates are each station's own choice */
+NetDeviceContainer
+Install(const LinkSettings& settings,
+        const YansWifiPhyHelper& radios,
+        const char* rates,
+        const NodeContainer& nodes)
+{
+    const Wifi& wifi = settings.wifi;
+    WifiHelper helper;
+    helper.SetStandard(StandardOf(wifi));
+    helper.SetRemoteStationManager(rates);
+    constexpr std::size_t LONGEST = 31; // bytes of ns3::Ssid's text
+    const SsidValue network{Ssid(settings.name.substr(0, LONGEST))};
+    NetDeviceContainer devices;
+    for (uint32_t i = 0; i < nodes.GetN(); i++)
+    {
+        WifiMacHelper mac;
+        if (wifi.access_point.empty())
+        {
+            mac.SetType("ns3::AdhocWifiMac");
+        }
+        else
+        {
+            const bool serves = settings.nodes[i] == wifi.access_point;
+            mac.SetType(serves ? "ns3::ApWifiMac" : "ns3::StaWifiMac", "Ssid", network);
+        }
+        devices.Add(helper.Install(radios, mac, nodes.Get(i)));
+    }
+    return devices;
+}
+
+/** Fixes the rate of a device's data frames.
+ * @param settings the link
+ * @param device of ns3::ConstantRateWifiManager
+ */
+void
+SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
+{
+    Ptr<WifiPhy> phy = device.GetPhy();
+    std::string known;
+    bool found = false;
+    for (const auto& modes : {phy->GetModeList(), phy->GetMcsList()})
+    {
+        for (const WifiMode& mode : modes)
+        {
+            known += (known.empty() ? "" : ", ") + mode.GetUniqueName();
+            found = found || mode.GetUniqueName() == settings.wifi.rate;
+        }
+    }
+    if (!found)
+    {
+        throw UsageError("link " + settings.name + ": wifi.rate: \"" + settings.wifi.rate +
+                         "\" is no WifiMode of " + settings.wifi.standard + ", which has " + known);
+    }
+    auto rates = device.GetRemoteStationManager();
+    rates->SetAttribute("DataMode", StringValue(settings.wifi.rate));
+    rates->SetAttribute("ControlMode", StringValue(phy->GetDefaultMode().GetUniqueName()));
+}
+
+Ptr<WifiNetDevice>
+AsWifi(Ptr<NetDevice> device)
+{
+    return DynamicCast<WifiNetDevice>(device);
+}
+
+const char*
+NameOf(WifiMacDropReason reason)
+{
+    switch (reason)
+    {
+    case WIFI_MAC_DROP_FAILED_ENQUEUE:
+        return "wifi_queue_full";
+    case WIFI_MAC_DROP_EXPIRED_LIFETIME:
+        return "wifi_too_old";
+    case WIFI_MAC_DROP_REACHED_RETRY_LIMIT:
+        return "wifi_not_acknowledged";
+    case WIFI_MAC_DROP_QOS_OLD_PACKET:
+        break;
+    }
+    return "wifi_too_old";
+}
+
+/** @return the frame of a subframe of an A-MPDU (IEEE 802.11, 9.7.1): without delimiter and padding
+ */
+Ptr<const Packet>
+FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
+{
+    if (info.type == NORMAL_MPDU)
+    {
+        return packet;
+    }
+    Ptr<Packet> frame = packet->Copy();
+    AmpduSubframeHeader delimiter;
+    frame->RemoveHeader(delimiter);
+    return frame->CreateFragment(0, delimiter.GetLength());
+}
+
+/** Has a function see the frames of one direction. A sniffer's type differs between directions.
+ * @param device a device
+ * @param source the direction's trace source
+ * @param see gets each frame, from the MAC header to the FCS
+ */
+template <class... Others>
+void
+Sniff(Ptr<WifiNetDevice> device,
+      const char* source,
+      void (*)(Ptr<const Packet>, Others...),
+      const std::function<void(Ptr<const Packet>)>& see)
+{
+    device->GetPhy()->TraceConnectWithoutContext(
+        source,
+        Callback<void, Ptr<const Packet>, Others...>(
+            [see](Ptr<const Packet> packet, Others... others) {
+                see(FrameOf(packet, std::get<MpduInfo>(std::make_tuple(others...))));
+            }));
+}
+
+/** What has become of the data frames on a link. A sender that misses every acknowledgement gives
+ * up a packet that is not lost, and ns-3 reports one behind the window of block acknowledgements
+ * twice, as old and as expired.
+ */
+class Fates
+{
+  public:
+    /** @return whether it has not arrived before */
+    bool Arrive(const WifiMacHeader& header, uint64_t packet)
+    {
+        return m_arrived.insert(KeyOf(header, packet)).second;
+    }
+
+    void Acknowledge(const WifiMpdu& frame)
+    {
+        m_arrived.erase(KeyOf(frame.GetHeader(), frame.GetPacket()->GetUid()));
+    }
+
+    /** @return whether its packet is lost by this */
+    bool GiveUp(const WifiMpdu& frame)
+    {
+        const WifiMacHeader& header = frame.GetHeader();
+        const uint64_t packet = frame.GetPacket()->GetUid();
+        const uint8_t tid = header.IsQosData() ? header.GetQosTid() : 0;
+        uint64_t& latest =
+            m_givenUp[{header.GetAddr2(), header.GetAddr1(), header.GetSequenceNumber(), tid}];
+        return std::exchange(latest, packet) != packet &&
+               m_arrived.erase(KeyOf(header, packet)) == 0;
+    }
+
+  private:
+    using Key = std::tuple<Mac48Address, Mac48Address, uint64_t, uint16_t>;
+    using Place = std::tuple<Mac48Address, Mac48Address, uint16_t, uint8_t>;
+
+    static Key KeyOf(const WifiMacHeader& header, uint64_t packet)
+    {
+        return {header.GetAddr2(), header.GetAddr1(), packet, header.GetSequenceNumber()};
+    }
+
+    std::set<Key> m_arrived; //!< by sender, receiver, packet and number: not acknowledged yet
+    std::map<Place, uint64_t> m_givenUp; //!< packet of the latest with this number, of 4096
+};
+
+using Lost = std::function<void(Ptr<const Packet>, const char*)>;
+
+/** Follows what a device receives.
+ * @param device a device
+ * @param fates of its link
+ * @param lost gets what an access point cannot pass on
+ */
+void
+WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, const Lost& lost)
+{
+    const auto self = Mac48Address::ConvertFrom(device->GetAddress());
+    const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
+    Sniff(device, "MonitorSnifferRx", WifiPhy::MonitorSnifferRxCallback{}, [=](auto frame) {
+        WifiMacHeader header;
+        frame->PeekHeader(header);
+        if (!header.HasData() || header.GetAddr1() != self ||
+            !fates->Arrive(header, frame->GetUid()) || !serving)
+        {
+            return;
+        }
+        // ns-3's access point hands it to its own node, which is not meant.
+        constexpr uint32_t FCS = 4; // bytes
+        const Mac48Address to = header.GetAddr3();
+        if (to != self && !to.IsGroup() && !serving->IsAssociated(to))
+        {
+            const uint32_t ends = header.GetSerializedSize() + FCS;
+            lost(frame->CreateFragment(header.GetSerializedSize(), frame->GetSize() - ends),
+                 "wifi_not_associated");
+        }
+    });
+}
+
+/** Follows what a device sends.
+ * @param mac a device's
+ * @param fates of its link
+ * @param lost gets what it gives up
+ */
+void
+WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& lost)
+{
+    using Frames = Callback<void, Ptr<const WifiMpdu>>;
+    using Drops = Callback<void, WifiMacDropReason, Ptr<const WifiMpdu>>;
+    using Packets = Callback<void, Ptr<const Packet>>;
+    mac->TraceConnectWithoutContext(
+        "AckedMpdu", Frames([=](Ptr<const WifiMpdu> frame) { fates->Acknowledge(*frame); }));
+    mac->TraceConnectWithoutContext("DroppedMpdu",
+                                    Drops([=](WifiMacDropReason reason, Ptr<const WifiMpdu> frame) {
+                                        if (frame->GetHeader().HasData() && fates->GiveUp(*frame))
+                                        {
+                                            lost(frame->GetPacket(), NameOf(reason));
+                                        }
+                                    }));
+    mac->TraceConnectWithoutContext("MacTxDrop", Packets([=](Ptr<const Packet> packet) {
+                                        lost(packet, "wifi_not_associated");
+                                    }));
+}
+
+} // namespace
+
+NetDeviceContainer
+MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
+{
+    const bool fixed = !settings.wifi.rate.empty();
+    const auto install = [&] {
+        // The managers of ns-3's own helper, and of a fixed rate.
+        const char* rates = fixed ? "ns3::ConstantRateWifiManager" : "ns3::IdealWifiManager";
+        return Install(settings, RadiosOf(settings), rates, nodes);
+    };
+    RadiosOf(settings); // names what is wrong
+    if (!settings.wifi.attributes.empty() && !IsPossible([&] { return install().GetN() > 0; }))
+    {
+        throw UsageError("link " + settings.name + ": wifi.attributes: ns-3 makes no radio of " +
+                         settings.wifi.standard +
+                         " with these together; does the standard have such a channel?");
+    }
+    NetDeviceContainer devices = install();
+    for (uint32_t i = 0; fixed && i < devices.GetN(); i++)
+    {
+        SetDataMode(settings, *AsWifi(devices.Get(i)));
+    }
+    return devices;
+}
+
+void
+SetReceiving(Ptr<NetDevice> device, bool up)
+{
+    auto model = CreateObject<RateErrorModel>();
+    model->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+    model->SetRate(up ? 0 : 1);
+    AsWifi(device)->GetPhy()->SetPostReceptionErrorModel(model);
+}
+
+bool
+IsUnassociated(Ptr<NetDevice> device)
+{
+    const auto wifi = AsWifi(device);
+    const auto station = wifi ? DynamicCast<StaWifiMac>(wifi->GetMac()) : nullptr;
+    return station && !station->IsAssociated();
+}
+
+bool
+SniffWifi(Ptr<NetDevice> device, const std::function<void(Ptr<const Packet>)>& see)
+{
+    const auto wifi = AsWifi(device);
+    if (!wifi)
+    {
+        return false;
+    }
+    Sniff(wifi, "MonitorSnifferRx", WifiPhy::MonitorSnifferRxCallback{}, see);
+    Sniff(wifi, "MonitorSnifferTx", WifiPhy::MonitorSnifferTxCallback{}, see);
+    return true;
+}
+
+void
+WatchWifiDrops(const std::vector<Ptr<NetDevice>>& devices, const SeeDrop& see)
+{
+    const auto fates = std::make_shared<Fates>();
+    for (std::size_t i = 0; i < devices.size(); i++)
+    {
+        const auto wifi = AsWifi(devices[i]);
+        if (!wifi)
+        {
+            continue;
+        }
+        const auto lost = [see, i](Ptr<const Packet> packet, const char* reason) {
+            see(i, packet, reason);
+        };
+        WatchReceiving(wifi, fates, lost);
+        WatchSending(wifi->GetMac(), fates, lost);
+    }
+}
+
+} // namespace ns3::sim

@@ -1,0 +1,143 @@
+#include "scenario/places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "scenario/hosts.h"
+
+namespace viaduct::scenario {
+namespace {
+
+double Metres(const std::string& text) {
+  double metres = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), metres);
+  constexpr double kMost = 1e7;
+  if (error != std::errc() || end != text.data() + text.size() || !(std::abs(metres) <= kMost)) {
+    throw UsageError(fmt::format("'{}' is not a number of metres (of ten million at most)", text));
+  }
+  return metres;
+}
+
+Waypoint Place(std::span<const std::string> words) {
+  if (words.size() != 2 && words.size() != 3) {
+    throw UsageError("two numbers say where it is, x and y, and a third may be its height");
+  }
+  Waypoint place;
+  place.x = Metres(words[0]);
+  place.y = Metres(words[1]);
+  if (words.size() == 3) place.z = Metres(words[2]);
+  return place;
+}
+
+void AddWaypoint(const std::string& text, std::vector<Waypoint>& points) {
+  std::istringstream stream(text);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.size() < 3)
+    throw UsageError(fmt::format("'{}' is not a time, x and y: 5s 0 100", text));
+  const Duration at = ParseDuration(words[0]);
+  if (points.empty() && at != Duration()) {
+    throw UsageError(fmt::format("the first is of 0s, not {}", words[0]));
+  }
+  if (!points.empty() && at <= points.back().at) {
+    throw UsageError(fmt::format("{} is not after the one before, of {}", words[0],
+                                 FormatDuration(points.back().at)));
+  }
+  points.push_back(Place(std::span(words).subspan(1)));
+  points.back().at = at;
+}
+
+std::vector<Waypoint> PlacesOf(const Section& node) {
+  std::vector<Waypoint> points;
+  if (node.Has("position")) {
+    if (node.Has("waypoints")) node.Fail("position", "the waypoints say where it begins");
+    return {node.Located("position", [&] { return Place(node.Texts("position")); })};
+  }
+  for (const std::string& text : node.Texts("waypoints")) {
+    node.Located("waypoints", [&] { AddWaypoint(text, points); });
+  }
+  if (points.size() == 1) node.Fail("waypoints", "needs two or more; one is a position");
+  return points;
+}
+
+class PlaceReader {
+ public:
+  PlaceReader(const Section& file, Scenario* scenario) : file_(file), scenario_(*scenario) {}
+
+  void Read() {
+    const bool has_wifi = std::ranges::any_of(scenario_.links, IsWifi);
+    if (has_wifi && scenario_.mode != Mode::kSimulate) {
+      file_.Fail("links", fmt::format("wifi: is ns-3's, which real interfaces do not have: not in "
+                                      "mode {}; use mode simulate, or a SPEC that behaves alike "
+                                      "(slot, loss, rate)",
+                                      ModeName(scenario_.mode)));
+    }
+    if (!has_wifi && file_.Has("mobility")) {
+      file_.Fail("mobility", "only nodes on a wifi link are somewhere, and no link is wifi");
+    }
+    CheckMobility();
+    ReadNodes();
+  }
+
+ private:
+  void CheckMobility() const {
+    const Section section = file_.Inner("mobility");
+    const Mobility& mobility = scenario_.mobility;
+    for (const std::string& metres : mobility.area) {
+      section.Located("area", [&] { ParseInteger(metres, 1, 1'000'000); });
+    }
+    if (!mobility.area.empty() && mobility.area.size() != 2) {
+      section.Fail("area", "two numbers: width and height");
+    }
+    if (mobility.area.empty() && mobility.layout == Mobility::Layout::kRandom) {
+      section.Fail("layout", "random places need an area; for example: area: [500, 300]");
+    }
+    if (section.Has("spacing") && mobility.layout == Mobility::Layout::kRandom) {
+      section.Fail("spacing", "random places have none");
+    }
+    if (section.Has("attributes") && mobility.model.empty()) {
+      section.Fail("attributes", "are those of a model; add model");
+    }
+    if (section.Has("area") && mobility.layout != Mobility::Layout::kRandom &&
+        mobility.model.empty()) {
+      section.Fail("area", "is of random places or of a model; add layout: random, or model");
+    }
+  }
+
+  void ReadNodes() {
+    const Value* nodes = file_.Find("nodes");
+    if (nodes == nullptr || !nodes->IsMap()) return;
+    for (NodeSettings& node : scenario_.nodes) {
+      const Value* value = nodes->Find(node.name);
+      if (value == nullptr) continue;
+      const Section section(*value, "nodes.NAME", "nodes." + node.name);
+      node.waypoints = PlacesOf(section);
+      if (node.waypoints.empty() || IsOnWifi(scenario_, node.name)) continue;
+      section.Fail(section.Has("position") ? "position" : "waypoints",
+                   "only nodes on a wifi link are somewhere, and this is on none");
+    }
+  }
+
+  const Section& file_;
+  Scenario& scenario_;
+};
+
+}  // namespace
+
+void ReadPlaces(const Section& file, Scenario* scenario) { PlaceReader(file, scenario).Read(); }
+
+bool IsOnWifi(const Scenario& scenario, const std::string& node) {
+  return std::ranges::any_of(scenario.links, [&](const LinkSettings& link) {
+    return std::ranges::count(link.wifi.nodes, node) > 0;
+  });
+}
+
+}  // namespace viaduct::scenario
