@@ -20,14 +20,14 @@ enum viaduct_share_state {
 /* Of a client, or of strangers. Two cache lines: the program writes to the first, and the user to
  * the second. */
 struct viaduct_share {
-  __u64 queued;  /* cost of what it was let have in the socket, ever */
-  __u64 lost;    /* its datagrams that were refused; of strangers: not VXLAN */
-  __u64 spoofed; /* others' for its VNI that were refused; of strangers: unknown VNIs */
+  __u64 queued;    /* cost of what it was let have in the socket, ever */
+  __u64 lost;      /* its datagrams that were refused; of strangers: not VXLAN */
+  __u64 spoofed;   /* others' for its VNI that were refused; of strangers: unknown VNIs */
   __u64 datagrams; /* of `queued` */
   __u64 unused[4];
-  __u64 taken; /* cost of what was read, ever; may be ahead of `queued` for a moment */
-  __u32 state; /* viaduct_share_state */
-  __u32 limit; /* 1 + how many of its datagrams may be in the socket; 0: any number */
+  __u64 taken;     /* cost of what was read, ever; may be ahead of `queued` for a moment */
+  __u32 state;     /* viaduct_share_state */
+  __u32 limit;     /* 1 + how many of its datagrams may be in the socket; 0: any number */
   __u64 source[2]; /* IPv6, or IPv4 mapped (RFC 4291 section 2.5.5.2), in network byte order */
   __u64 datagrams_taken; /* of `taken` */
   __u64 unused_three[3];
