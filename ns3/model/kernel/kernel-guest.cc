@@ -8,6 +8,7 @@
 #include "kernel-node.h"
 #include "ns3/wire-conversion.h"
 
+#include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/rng-seed-manager.h"
@@ -89,7 +90,13 @@ KernelGuest::GetTypeId()
                           "others of those that want to be there have processes.",
                           EnumValue(PROCESS),
                           MakeEnumAccessor<Place>(&KernelGuest::m_place),
-                          MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"));
+                          MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"))
+            .AddAttribute("ServeSockets",
+                          "Whether the data of connected TCP sockets is carried by the guest's "
+                          "kernel itself, where it can (patch 0011), instead of its agent.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&KernelGuest::m_serveSockets),
+                          MakeBooleanChecker());
     return tid;
 }
 
@@ -98,6 +105,7 @@ KernelGuest::DoDispose()
 {
     m_nodes.clear();
     m_agent.reset();
+    m_sockets.reset();
     m_control.reset();
     m_guest = nullptr;
     Object::DoDispose();
@@ -151,6 +159,11 @@ KernelGuest::Enter()
     m_agent = std::make_shared<AgentClient>(*m_control, [&entered](std::function<void()> action) {
         entered.Schedule(entered.Present(), std::move(action));
     });
+    if (m_serveSockets)
+    {
+        m_sockets = std::make_unique<KernelSockets>(entered, *m_guest);
+        m_agent->SetSocketService(*m_sockets);
+    }
     m_agent->HoldSockets();
 }
 

@@ -62,6 +62,66 @@ SocketEvents::Data ParseData(const Operation& operation) {
 
 }  // namespace
 
+namespace {
+
+// The request of which the kernel reports that it failed.
+Code CodeOf(uint16_t operation) {
+  switch (static_cast<SocketOperation::Code>(operation)) {
+    case SocketOperation::Code::kAdopt:
+      return Code::kConnect;
+    case SocketOperation::Code::kCredit:
+      return Code::kCredit;
+    case SocketOperation::Code::kShutdown:
+      return Code::kShutdown;
+    case SocketOperation::Code::kOption:
+      return Code::kSetOption;
+    case SocketOperation::Code::kRelease:
+      return Code::kClose;
+    default:
+      return Code::kSend;
+  }
+}
+
+}  // namespace
+
+AgentClient::Waiting AgentClient::ToWaiting(SocketEvent event) {
+  Waiting waiting;
+  waiting.operation.subject = event.socket;
+  const auto set = [&](Code code, const auto& value) {
+    const auto bytes = BytesOf(value);
+    waiting.operation.code = code;
+    waiting.payload.assign(bytes.begin(), bytes.end());
+  };
+  switch (event.code) {
+    case SocketEvent::Code::kData:
+      if (event.zeros) {
+        set(Code::kData, uint64_t{event.value});
+        waiting.operation.flags = agent::kZeros;
+      } else {
+        waiting.operation.code = Code::kData;
+        waiting.payload = std::move(event.bytes);
+      }
+      break;
+    case SocketEvent::Code::kWritten:
+      set(Code::kWritten, uint64_t{event.value});
+      break;
+    case SocketEvent::Code::kEnd:
+      waiting.operation.code = Code::kEnd;
+      break;
+    case SocketEvent::Code::kBroken:
+      set(Code::kBroken, event.value);
+      break;
+    case SocketEvent::Code::kFailed:
+      set(Code::kFailed, agent::Failed{static_cast<int32_t>(event.value),
+                                       static_cast<uint16_t>(CodeOf(event.flags)), 0});
+      break;
+    case SocketEvent::Code::kReleased:
+      waiting.released = true;
+      break;
+  }
+  return waiting;
+}
+
 AgentClient::AgentClient(AgentChannel& channel, Scheduler scheduler)
     : channel_(channel),
       scheduler_(std::move(scheduler)),
@@ -74,6 +134,7 @@ AgentClient::AgentClient(AgentChannel& channel, Scheduler scheduler)
 AgentClient::~AgentClient() {
   *alive_ = false;
   channel_.SetReceiver({});
+  if (service_ != nullptr) service_->SetReceiver({});
 }
 
 void AgentClient::SetFailureHandler(std::function<void(const std::string&)> handler) {
@@ -104,6 +165,23 @@ void AgentClient::Write(Code code, uint32_t subject, uint32_t request,
   ScheduleOnce(&flush_scheduled_, &AgentClient::Flush);
 }
 
+void AgentClient::SetSocketService(SocketService& service) {
+  service_ = &service;
+  served_.emplace(service, [this](Code code, uint32_t socket, uint32_t request,
+                                  std::span<const std::byte> payload, uint16_t flags) {
+    Write(code, socket, request, {payload}, flags);
+  });
+  service.SetReceiver([this](SocketEvent event) { ReceiveServed(std::move(event)); });
+}
+
+void AgentClient::WriteToSocket(Code code, uint32_t socket, uint32_t request,
+                                std::initializer_list<std::span<const std::byte>> parts,
+                                uint16_t flags) {
+  if (served_ && IsSocketRequest(code) && served_->Take(code, socket, request, parts, flags))
+    return;
+  Write(code, socket, request, parts, flags);
+}
+
 uint32_t AgentClient::Tell(Code code, uint32_t subject,
                            std::initializer_list<std::span<const std::byte>> parts,
                            uint16_t flags) {
@@ -113,7 +191,7 @@ uint32_t AgentClient::Tell(Code code, uint32_t subject,
     for (const auto& part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
     held_.push_back({code, subject, request, flags, [bytes = std::move(bytes)] { return bytes; }});
   } else {
-    Write(code, subject, request, parts, flags);
+    WriteToSocket(code, subject, request, parts, flags);
   }
   return request;
 }
@@ -123,7 +201,7 @@ uint32_t AgentClient::TellLate(Code code, uint32_t socket, Payload payload) {
   if (holds_sockets_) {
     held_.push_back({code, socket, request, 0, std::move(payload)});
   } else {
-    Write(code, socket, request, {payload()}, 0);
+    WriteToSocket(code, socket, request, {payload()}, 0);
   }
   return request;
 }
@@ -131,7 +209,7 @@ uint32_t AgentClient::TellLate(Code code, uint32_t socket, Payload payload) {
 void AgentClient::ReleaseSockets() {
   holds_sockets_ = false;
   for (const Held& held : std::exchange(held_, {})) {
-    Write(held.code, held.socket, held.request, {held.payload()}, held.flags);
+    WriteToSocket(held.code, held.socket, held.request, {held.payload()}, held.flags);
   }
 }
 
@@ -151,6 +229,13 @@ void AgentClient::Receive(std::span<const std::byte> message) {
     waiting.operation.payload = waiting.payload;
     waiting_.push_back(std::move(waiting));
   });
+  ScheduleOnce(&delivery_scheduled_, &AgentClient::DeliverAll);
+}
+
+void AgentClient::ReceiveServed(SocketEvent event) {
+  Waiting waiting = ToWaiting(std::move(event));
+  waiting.operation.payload = waiting.payload;
+  waiting_.push_back(std::move(waiting));
   ScheduleOnce(&delivery_scheduled_, &AgentClient::DeliverAll);
 }
 
@@ -177,6 +262,7 @@ bool AgentClient::Await(uint32_t request) {
 
 void AgentClient::Deliver(const Waiting& waiting) {
   const Operation& operation = waiting.operation;
+  if (waiting.released) return served_->Released(operation.subject);
   if (operation.code == Code::kHello) {
     release_ = agent::FixedText(operation.As<agent::Hello>().release);
     return;
@@ -188,6 +274,7 @@ void AgentClient::Deliver(const Waiting& waiting) {
   }
   if (DeliverAnswer(operation)) return;
   if (!IsSocketEvent(operation.code) && operation.code != Code::kFailed) return;
+  if (served_) served_->Note(operation);
   const auto socket = sockets_.find(operation.subject);
   if (socket != sockets_.end()) DeliverToSocket(*socket->second, operation);
 }
@@ -225,7 +312,10 @@ void AgentClient::DeliverToSocket(SocketEvents& socket, const Operation& operati
       socket.OnBound(operation.As<Endpoint>());
       break;
     case Code::kConnected:
-      socket.OnConnected(operation.As<Endpoint>(), operation.As<Endpoint>(sizeof(Endpoint)));
+      {
+        const auto connected = operation.As<agent::Connected>();
+        socket.OnConnected(connected.local, connected.peer);
+      }
       break;
     case Code::kAccepted:
       socket.OnAccepted(operation.As<agent::Accepted>());

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "guest/time/socket_ring.h"
 #include "guest/time/time_travel.h"
 
 namespace viaduct::guest {
@@ -20,11 +21,16 @@ constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
 constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
 constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
 constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
+constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, ours
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
 // enum um_timetravel_schedshm_ears: how the calendar waits for the end of a run.
 constexpr uint32_t kMessages = 0;
 constexpr uint32_t kMemory = 1;
+
+// Pages are only used when they are touched, but every guest maps all of the schedule.
+constexpr size_t kMaxLength = size_t{1} << 30;
+constexpr size_t kPage = 4096;
 
 template <typename T>
 T Load(const T& field) {
@@ -47,6 +53,8 @@ UniqueFd SealedMemory(size_t length) {
              fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
   return memory;
 }
+
+bool HasRings(uint16_t clients) { return SocketRing::kSize * clients <= kMaxLength; }
 
 }  // namespace
 
@@ -91,11 +99,21 @@ SharedSchedule::SharedSchedule(uint16_t guests)
   layout_->length = static_cast<uint32_t>(LengthFor(clients_));
   layout_->max_clients = clients_;
   ClientOf(0).capabilities = kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
+  if (HasRings(clients_)) ClientOf(0).capabilities |= kCapabilitySockets;
 }
 
 size_t SharedSchedule::LengthFor(uint16_t clients) {
   static_assert(sizeof(Client) == 128 && sizeof(Doorbell) == 128);
-  return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients;
+  return SocketsAt(clients) + (HasRings(clients) ? SocketRing::kSize * clients : 0);
+}
+
+size_t SharedSchedule::SocketsAt(uint16_t clients) {
+  const size_t doorbells_end = sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients;
+  return (doorbells_end + kPage - 1) / kPage * kPage;
+}
+
+std::byte* SharedSchedule::SocketsOf(uint16_t slot) const {
+  return mapping_.start() + SocketsAt(clients_) + SocketRing::kSize * slot;
 }
 
 SharedSchedule::Client& SharedSchedule::ClientOf(uint16_t slot) const {
@@ -109,7 +127,8 @@ SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
 SharedSchedule::Use SharedSchedule::UseOf(uint16_t slot) const {
   const uint32_t claimed = Load(ClientOf(slot).capabilities);
   if ((claimed & kCapabilityTimeShare) == 0) return {};
-  return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0};
+  return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0,
+          (claimed & kCapabilitySockets) != 0 && HasRings(clients_)};
 }
 
 uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }

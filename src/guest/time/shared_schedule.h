@@ -31,6 +31,7 @@ class SharedSchedule {
     bool time = false;       // the schedule at all
     bool queues = false;     // notifications of virtqueues: its kernel has our patch 0005
     bool doorbells = false;  // its kernel has our patch 0010
+    bool sockets = false;    // its kernel serves sockets: it has our patch 0011
   };
   Use UseOf(uint16_t slot) const;
   uint64_t CurrentTime() const;
@@ -65,11 +66,16 @@ class SharedSchedule {
   // time is that number.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
 
+  // --- Rings of the sockets that a guest's kernel serves (SocketRing), which our patch 0011 has.
+  // There are none if so many guests share the schedule that they would take too much of it.
+  std::byte* SocketsOf(uint16_t slot) const;
+
  private:
   struct Layout;
   struct Client;
   struct Doorbell;
   static size_t LengthFor(uint16_t clients);
+  static size_t SocketsAt(uint16_t clients);
   Client& ClientOf(uint16_t slot) const;
   Doorbell& BellOf(uint16_t slot) const;
 
