@@ -94,7 +94,7 @@ KernelGuest::GetTypeId()
             .AddAttribute("ServeSockets",
                           "Whether the data of connected TCP sockets is carried by the guest's "
                           "kernel itself, where it can (patch 0011), instead of its agent.",
-                          BooleanValue(true),
+                          BooleanValue(false),
                           MakeBooleanAccessor(&KernelGuest::m_serveSockets),
                           MakeBooleanChecker());
     return tid;

@@ -60,15 +60,13 @@ SocketEvents::Data ParseData(const Operation& operation) {
   return data;
 }
 
-}  // namespace
-
-namespace {
-
-// The request of which the kernel reports that it failed.
-Code CodeOf(uint16_t operation) {
-  switch (static_cast<SocketOperation::Code>(operation)) {
+// The request of which the kernel reports that it failed. A connection that it does not take would
+// be served by nobody, which ends the run.
+Code CodeOf(const SocketEvent& event) {
+  switch (static_cast<SocketOperation::Code>(event.flags)) {
     case SocketOperation::Code::kAdopt:
-      return Code::kConnect;
+      throw SystemError("did not take a connected socket that its kernel was to serve",
+                        static_cast<int>(event.value));
     case SocketOperation::Code::kCredit:
       return Code::kCredit;
     case SocketOperation::Code::kShutdown:
@@ -113,7 +111,7 @@ AgentClient::Waiting AgentClient::ToWaiting(SocketEvent event) {
       break;
     case SocketEvent::Code::kFailed:
       set(Code::kFailed, agent::Failed{static_cast<int32_t>(event.value),
-                                       static_cast<uint16_t>(CodeOf(event.flags)), 0});
+                                       static_cast<uint16_t>(CodeOf(event)), 0});
       break;
     case SocketEvent::Code::kReleased:
       waiting.released = true;
@@ -311,12 +309,11 @@ void AgentClient::DeliverToSocket(SocketEvents& socket, const Operation& operati
     case Code::kBound:
       socket.OnBound(operation.As<Endpoint>());
       break;
-    case Code::kConnected:
-      {
-        const auto connected = operation.As<agent::Connected>();
-        socket.OnConnected(connected.local, connected.peer);
-      }
+    case Code::kConnected: {
+      const auto connected = operation.As<agent::Connected>();
+      socket.OnConnected(connected.local, connected.peer);
       break;
+    }
     case Code::kAccepted:
       socket.OnAccepted(operation.As<agent::Accepted>());
       break;

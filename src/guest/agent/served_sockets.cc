@@ -63,11 +63,15 @@ bool ServedSockets::TakeUnconnected(Socket& socket, Code code, uint32_t number, 
     case Code::kListen:
       socket.credit = First<agent::Listen>(parts).credit;
       return false;
+    case Code::kConnect:
+      socket.connecting = true;
+      return false;
     case Code::kCredit:
       socket.credit += First<uint64_t>(parts);
       return true;
     case Code::kSend:
     case Code::kShutdown:
+      if (!socket.connecting) return false;  // the agent knows why it fails
       socket.held.push_back({code, request, flags, Joined(parts)});
       return true;
     case Code::kClose:  // the agent sends what is held once it is connected, and then closes it
@@ -86,8 +90,7 @@ bool ServedSockets::TakeAdopted(Socket& socket, Code code, uint32_t number, uint
   switch (code) {
     case Code::kSend:
       if ((flags & agent::kZeros) != 0) {
-        const auto count = static_cast<uint32_t>(First<uint64_t>(parts));
-        service_.Put({Operation::kSend, number, count, true, false}, {});
+        PutPieces({Operation::kSend, number, 0, true, false}, First<uint64_t>(parts));
       } else {
         service_.Put({Operation::kSend, number, 0, false, false}, parts);
       }
@@ -102,6 +105,7 @@ bool ServedSockets::TakeAdopted(Socket& socket, Code code, uint32_t number, uint
       service_.Put({Operation::kOption, number, 0, false, false}, parts);
       return true;
     case Code::kClose:
+      socket.closing = true;
       socket.close_request = request;
       socket.close_flags = flags;
       service_.Put({Operation::kRelease, number, 0, false, (flags & agent::kAbort) != 0}, {});
@@ -111,13 +115,17 @@ bool ServedSockets::TakeAdopted(Socket& socket, Code code, uint32_t number, uint
   }
 }
 
-void ServedSockets::PutCredit(uint32_t number, uint64_t bytes) {
-  while (bytes > 0) {
-    const auto part = static_cast<uint32_t>(
-        std::min<uint64_t>(bytes, std::numeric_limits<uint32_t>::max()));
-    service_.Put({SocketOperation::Code::kCredit, number, part, false, false}, {});
-    bytes -= part;
+// An operation's value has 32 bits.
+void ServedSockets::PutPieces(SocketOperation operation, uint64_t value) {
+  for (uint64_t left = value; left > 0; left -= operation.value) {
+    operation.value = static_cast<uint32_t>(
+        std::min<uint64_t>(left, std::numeric_limits<uint32_t>::max()));
+    service_.Put(operation, {});
   }
+}
+
+void ServedSockets::PutCredit(uint32_t number, uint64_t bytes) {
+  PutPieces({SocketOperation::Code::kCredit, number, 0, false, false}, bytes);
 }
 
 void ServedSockets::Note(const agent::Operation& event) {
@@ -133,9 +141,14 @@ void ServedSockets::Note(const agent::Operation& event) {
     Socket& socket = sockets_[accepted.socket];
     socket.credit = found->second.credit;
     Adopt(socket, accepted.socket, accepted.descriptor);
-  } else if (event.code == Code::kFailed &&
-             event.As<agent::Failed>().code == static_cast<uint16_t>(Code::kConnect)) {
-    found->second.held.clear();
+  } else if (event.code == Code::kFailed && !found->second.adopted) {
+    const auto failed = static_cast<Code>(event.As<agent::Failed>().code);
+    if (failed == Code::kConnect) {
+      found->second.connecting = false;
+      found->second.held.clear();
+    } else if (failed == Code::kOpenSocket) {
+      sockets_.erase(found);  // there is none
+    }
   }
 }
 
@@ -149,7 +162,8 @@ void ServedSockets::Adopt(Socket& socket, uint32_t number, uint32_t descriptor) 
 
 void ServedSockets::Released(uint32_t number) {
   const auto found = sockets_.find(number);
-  if (found == sockets_.end() || !found->second.adopted) return;
+  if (found == sockets_.end() || !found->second.closing)
+    throw agent::ProtocolError("a socket was released that is in use");
   to_agent_(Code::kClose, number, found->second.close_request, {}, found->second.close_flags);
   sockets_.erase(found);
 }

@@ -32,7 +32,7 @@ class ServedSockets {
   bool Take(agent::Code code, uint32_t socket, uint32_t request, Parts parts, uint16_t flags);
   // Reads an event of the agent about a socket, before its owner hears of it.
   void Note(const agent::Operation& event);
-  // The kernel serves this socket no more.
+  // The kernel serves this socket no more. Throws agent::ProtocolError if nobody asked for that.
   void Released(uint32_t socket);
 
  private:
@@ -43,9 +43,11 @@ class ServedSockets {
     std::vector<std::byte> payload;
   };
   struct Socket {
+    bool connecting = false;
     bool adopted = false;
+    bool closing = false;    // since it was adopted
     uint64_t credit = 0;     // until it is adopted; of a listener: that of accepted sockets
-    std::vector<Held> held;  // until it is adopted
+    std::vector<Held> held;  // while it connects
     uint32_t close_request = 0;
     uint16_t close_flags = 0;
   };
@@ -56,6 +58,7 @@ class ServedSockets {
                    uint16_t flags);
   bool Open(uint32_t number, uint32_t request, Parts parts);
   void Adopt(Socket& socket, uint32_t number, uint32_t descriptor);
+  void PutPieces(SocketOperation operation, uint64_t value);
   void PutCredit(uint32_t number, uint64_t bytes);
 
   SocketService& service_;

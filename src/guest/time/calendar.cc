@@ -169,7 +169,9 @@ std::string Calendar::Message(const Member& member, const Error& error) const {
 
 void Calendar::Boot() {
   if (main_timeline_.Now() != start_) throw Error("guests boot at another time than planned");
-  schedule_.emplace(static_cast<uint16_t>(members_.size()));
+  const bool sockets = std::any_of(members_.begin(), members_.end(),
+                                   [](const auto& member) { return member->after_run != nullptr; });
+  schedule_.emplace(static_cast<uint16_t>(members_.size()), sockets);
   folder_.emplace();
   for (const auto& member : members_) {
     const auto folder = folder_->path() / std::to_string(member->guest.slot());

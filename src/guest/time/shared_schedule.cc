@@ -29,7 +29,7 @@ constexpr uint32_t kMessages = 0;
 constexpr uint32_t kMemory = 1;
 
 // Pages are only used when they are touched, but every guest maps all of the schedule.
-constexpr size_t kMaxLength = size_t{1} << 30;
+constexpr size_t kMaxRings = size_t{1} << 30;
 constexpr size_t kPage = 4096;
 
 template <typename T>
@@ -53,8 +53,6 @@ UniqueFd SealedMemory(size_t length) {
              fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
   return memory;
 }
-
-bool HasRings(uint16_t clients) { return SocketRing::kSize * clients <= kMaxLength; }
 
 }  // namespace
 
@@ -89,31 +87,34 @@ struct SharedSchedule::Doorbell {
   std::array<uint32_t, 15> unused_client;
 };
 
-SharedSchedule::SharedSchedule(uint16_t guests)
+SharedSchedule::SharedSchedule(uint16_t guests, bool sockets)
     : clients_(static_cast<uint16_t>(guests + 1)),
-      memory_(SealedMemory(LengthFor(clients_))),
-      mapping_(memory_, LengthFor(clients_)),
+      has_rings_(sockets && SocketRing::kSize * clients_ <= kMaxRings),
+      memory_(SealedMemory(Length())),
+      mapping_(memory_, Length()),
       layout_(reinterpret_cast<Layout*>(mapping_.start())) {
   static_assert(sizeof(Layout) == 4096);
   layout_->version = kVersion;
-  layout_->length = static_cast<uint32_t>(LengthFor(clients_));
+  layout_->length = static_cast<uint32_t>(Length());
   layout_->max_clients = clients_;
   ClientOf(0).capabilities = kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
-  if (HasRings(clients_)) ClientOf(0).capabilities |= kCapabilitySockets;
+  if (has_rings_) ClientOf(0).capabilities |= kCapabilitySockets;
 }
 
-size_t SharedSchedule::LengthFor(uint16_t clients) {
+size_t SharedSchedule::Length() const {
   static_assert(sizeof(Client) == 128 && sizeof(Doorbell) == 128);
-  return SocketsAt(clients) + (HasRings(clients) ? SocketRing::kSize * clients : 0);
+  if (has_rings_) return SocketsAt() + SocketRing::kSize * clients_;
+  return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
 }
 
-size_t SharedSchedule::SocketsAt(uint16_t clients) {
-  const size_t doorbells_end = sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients;
+// The first page behind the doorbells.
+size_t SharedSchedule::SocketsAt() const {
+  const size_t doorbells_end = sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
   return (doorbells_end + kPage - 1) / kPage * kPage;
 }
 
 std::byte* SharedSchedule::SocketsOf(uint16_t slot) const {
-  return mapping_.start() + SocketsAt(clients_) + SocketRing::kSize * slot;
+  return mapping_.start() + SocketsAt() + SocketRing::kSize * slot;
 }
 
 SharedSchedule::Client& SharedSchedule::ClientOf(uint16_t slot) const {
@@ -128,7 +129,7 @@ SharedSchedule::Use SharedSchedule::UseOf(uint16_t slot) const {
   const uint32_t claimed = Load(ClientOf(slot).capabilities);
   if ((claimed & kCapabilityTimeShare) == 0) return {};
   return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0,
-          (claimed & kCapabilitySockets) != 0 && HasRings(clients_)};
+          (claimed & kCapabilitySockets) != 0 && has_rings_};
 }
 
 uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }

@@ -34,8 +34,8 @@ class SocketRing {
            std::initializer_list<std::span<const std::byte>> parts);
   // Calls `each` for every event of a guest that waits. Throws Error if the ring is not valid.
   void Take(const std::function<void(SocketEvent)>& each);
-  // Puts what had no room, and returns whether the guest has something to do here. Throws Error if
-  // the ring is not valid.
+  // Puts what had no room. Returns whether the guest must be run once more at this instant: it was
+  // given more, or has stopped for lack of room for events. Throws Error if the ring is not valid.
   bool Refill();
 
  private:
