@@ -196,7 +196,7 @@ struct OpenSocket {
   uint16_t type;
   uint32_t protocol;
   uint32_t kernel_serves;  // 1: its connections are for the guest's kernel (ServedSockets)
-  uint64_t credit;  // bytes that may be received before the first kCredit
+  uint64_t credit;         // bytes that may be received before the first kCredit
 };
 static_assert(sizeof(OpenSocket) == 24);
 

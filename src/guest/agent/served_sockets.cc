@@ -29,8 +29,7 @@ T First(ServedSockets::Parts parts) {
 }
 
 bool CanBeServed(const agent::OpenSocket& request) {
-  return request.type == SOCK_STREAM &&
-         (request.protocol == 0 || request.protocol == IPPROTO_TCP);
+  return request.type == SOCK_STREAM && (request.protocol == 0 || request.protocol == IPPROTO_TCP);
 }
 
 }  // namespace
@@ -118,8 +117,8 @@ bool ServedSockets::TakeAdopted(Socket& socket, Code code, uint32_t number, uint
 // An operation's value has 32 bits.
 void ServedSockets::PutPieces(SocketOperation operation, uint64_t value) {
   for (uint64_t left = value; left > 0; left -= operation.value) {
-    operation.value = static_cast<uint32_t>(
-        std::min<uint64_t>(left, std::numeric_limits<uint32_t>::max()));
+    operation.value =
+        static_cast<uint32_t>(std::min<uint64_t>(left, std::numeric_limits<uint32_t>::max()));
     service_.Put(operation, {});
   }
 }

@@ -64,7 +64,7 @@ struct Sockets::Socket {
   bool ended = false;    // the peer has finished sending, or the connection is lost
   bool closing = false;  // once nothing is pending
   bool watched = false;
-  bool written_due = false;  // it is in written_
+  bool written_due = false;    // it is in written_
   bool kernel_serves = false;  // its connections
   std::optional<int> shutdown;
   uint32_t events = 0;   // watched for
@@ -240,7 +240,8 @@ void Sockets::Accept(Socket& listener) {
   socket.kernel_serves = listener.kernel_serves;
   socket.credit = listener.credit;
   WatchRoom(socket);
-  const agent::Accepted event{number, static_cast<uint32_t>(accepted), FromSocketAddress(AddressOf(accepted, getsockname)),
+  const agent::Accepted event{number, static_cast<uint32_t>(accepted),
+                              FromSocketAddress(AddressOf(accepted, getsockname)),
                               FromSocketAddress(peer)};
   agent_.Post(Code::kAccepted, listener.number, 0, {BytesOf(event)});
   UpdateWatch(socket);

@@ -67,8 +67,8 @@ class SharedSchedule {
   // time is that number.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
 
-  // --- Rings of the sockets that a guest's kernel serves, which our patch 0011 has: SocketRing::kSize
-  // bytes, if UseOf() says that it uses them.
+  // --- Rings of the sockets that a guest's kernel serves, which our patch 0011 has:
+  // SocketRing::kSize bytes, if UseOf() says that it uses them.
   std::byte* SocketsOf(uint16_t slot) const;
 
  private:

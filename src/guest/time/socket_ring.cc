@@ -122,8 +122,12 @@ void SocketRing::Take(const std::function<void(SocketEvent)>& each) {
     const size_t left = head - tail_ - sizeof header;
     if (header.length > kMaxPiece || Aligned(header.length) > left) ThrowCorrupt("length");
     if (!IsEvent(header.code)) ThrowCorrupt("kind of event");
-    SocketEvent event{static_cast<SocketEvent::Code>(header.code), header.socket, header.value,
-                      header.flags, (header.flags & kZeros) != 0, {}};
+    SocketEvent event{static_cast<SocketEvent::Code>(header.code),
+                      header.socket,
+                      header.value,
+                      header.flags,
+                      (header.flags & kZeros) != 0,
+                      {}};
     if (event.code == SocketEvent::Code::kData) {
       if (header.value > kMaxPiece || header.length != (event.zeros ? 0 : header.value))
         ThrowCorrupt("length of data");

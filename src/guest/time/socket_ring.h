@@ -28,8 +28,8 @@ class SocketRing {
   // `memory`: kSize bytes, all zeros at first; must outlive it.
   explicit SocketRing(std::byte* memory);
 
-  // The payload is the concatenation of `parts`. What has no room is kept and follows with Refill().
-  // Throws UsageError if it is larger than the ring.
+  // The payload is the concatenation of `parts`. What has no room is kept and follows with
+  // Refill(). Throws UsageError if it is larger than the ring.
   void Put(const SocketOperation& operation,
            std::initializer_list<std::span<const std::byte>> parts);
   // Calls `each` for every event of a guest that waits. Throws Error if the ring is not valid.
