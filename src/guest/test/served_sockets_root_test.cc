@@ -363,8 +363,13 @@ TEST_P(ServedSocketsTest, PanickingGuestIsOneError) {
   }
 }
 
-TEST_P(ServedSocketsTest, ConnectionThatTheKernelDoesNotTakeEndsTheRun) {
-  if (!service_) GTEST_SKIP() << "its agent serves";
+class NotTakenTest : public ServedSocketsTest {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, NotTakenTest,
+                         testing::Combine(testing::ValuesIn(kPlaces), testing::Values(true)),
+                         WayName);
+
+TEST_P(NotTakenTest, EndsTheRun) {
   service_->Put({SocketOperation::Code::kAdopt, 77, 9999, false, false}, {});
   try {
     Settle();

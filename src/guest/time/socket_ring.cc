@@ -95,7 +95,8 @@ void SocketRing::Put(const SocketOperation& operation,
 
 bool SocketRing::Refill() {
   bool refilled = false;
-  while (!waiting_.empty() && waiting_.front().size() <= Room()) {
+  for (uint32_t room = Room(); !waiting_.empty() && waiting_.front().size() <= room;
+       room = Room()) {
     Write(waiting_.front());
     waiting_.pop_front();
     refilled = true;
