@@ -92,9 +92,11 @@ KernelGuest::GetTypeId()
                           MakeEnumAccessor<Place>(&KernelGuest::m_place),
                           MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"))
             .AddAttribute("ServeSockets",
-                          "Whether the data of connected TCP sockets is carried by the guest's "
-                          "kernel itself, where it can (patch 0011), instead of its agent.",
-                          BooleanValue(false),
+                          "Whether the kernel itself carries the data of connected TCP sockets, "
+                          "where it can (it was built with patch 0011), instead of its agent: "
+                          "the same bytes for half of the wall time, and traces that differ in "
+                          "the order of what happens at one instant.",
+                          BooleanValue(true),
                           MakeBooleanAccessor(&KernelGuest::m_serveSockets),
                           MakeBooleanChecker());
     return tid;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "guest/agent/agent_protocol.h"
-#include "guest/agent/socket_service.h"
+#include "guest/time/socket_service.h"
 
 namespace viaduct::guest {
 

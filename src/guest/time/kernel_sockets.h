@@ -4,10 +4,10 @@
 #include <functional>
 #include <optional>
 
-#include "guest/agent/socket_service.h"
 #include "guest/time/calendar.h"
 #include "guest/time/guest.h"
 #include "guest/time/socket_ring.h"
+#include "guest/time/socket_service.h"
 
 namespace viaduct::guest {
 

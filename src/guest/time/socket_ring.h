@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "guest/agent/socket_service.h"
+#include "guest/time/socket_service.h"
 
 namespace viaduct::guest {
 
