@@ -14,7 +14,6 @@ namespace viaduct::guest {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using Op = SocketOperation::Code;
 using Event = SocketEvent::Code;
 
