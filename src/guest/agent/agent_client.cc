@@ -356,8 +356,10 @@ void AgentClient::Attach(uint32_t socket, SocketEvents* events) { sockets_[socke
 
 void AgentClient::Detach(uint32_t socket) { sockets_.erase(socket); }
 
+// That the parameter is moved is not seen in a template.
 template <class Request>
-void AgentClient::AskNode(Code code, uint32_t node, const Request& request, OnAnswer on_answer) {
+void AgentClient::AskNode(Code code, uint32_t node, const Request& request,
+                          OnAnswer on_answer) {  // NOLINT(performance-unnecessary-value-param)
   Ask(code, node, {BytesOf(request)}, std::move(on_answer));
 }
 

@@ -107,6 +107,7 @@ bool SocketRing::Refill() {
 }
 
 void SocketRing::Read(uint32_t at, std::span<std::byte> bytes) const {
+  if (bytes.empty()) return;
   const size_t from = at % kRing;
   const size_t first = std::min(bytes.size(), kRing - from);
   std::memcpy(bytes.data(), events_ + from, first);
