@@ -117,16 +117,16 @@ std::vector<char*> PointersTo(std::vector<std::string>& words) {
 
 class EmbeddedKernel::Impl {
  public:
-  explicit Impl(KernelOptions options)
-      : options_(std::move(options)),
-        image_(Examine(options_.file)),
-        stack_(mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)) {
+  // What has begun when this throws, the destructor ends, because the other constructor is done.
+  explicit Impl(KernelOptions options) : Impl(std::move(options), Nothing()) {
+    stack_ = mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stack_ == MAP_FAILED) throw SystemError("map a kernel's stack", errno);
-    context_.place = PlaceOf(image_, options_.memory);
-    if (Reserve(context_.place) == MAP_FAILED) {
+    const Range place = PlaceOf(image_, options_.memory);
+    if (Reserve(place) == MAP_FAILED) {
       throw SystemError("find its addresses free in this process", errno);
     }
+    context_.place = place;
     Load();
     context_.heap = RoundUp(image_.end()) + kFirstHeap;
     context_.environment = options_.environment;
@@ -153,8 +153,8 @@ class EmbeddedKernel::Impl {
     if (context_.signal_stack.ss_sp != nullptr) sigaltstack(&stack_for_signals_, nullptr);
     SetContext(nullptr);
     present_ = nullptr;
-    Release(context_.place);
-    munmap(stack_, kStack);
+    if (context_.place.end != 0) Release(context_.place);
+    if (stack_ != MAP_FAILED) munmap(stack_, kStack);
   }
 
   void LetRun(bool look_for_input) {
@@ -181,16 +181,15 @@ class EmbeddedKernel::Impl {
   Watchdog& watchdog() { return *watchdog_; }
 
  private:
+  struct Nothing {};
+  Impl(KernelOptions options, Nothing)
+      : options_(std::move(options)), image_(Examine(options_.file)) {}
+
   void Load() {
-    try {
-      const UniqueFd file(SystemCall("open " + image_.file.string(),
-                                     open(image_.file.c_str(), O_RDONLY | O_CLOEXEC)));
-      for (const ElfImage::Segment& segment : image_.segments) MapSegment(segment, file.get());
-      Relocate(image_);
-    } catch (const Error&) {
-      Release(context_.place);
-      throw;
-    }
+    const UniqueFd file(SystemCall("open " + image_.file.string(),
+                                   open(image_.file.c_str(), O_RDONLY | O_CLOEXEC)));
+    for (const ElfImage::Segment& segment : image_.segments) MapSegment(segment, file.get());
+    Relocate(image_);
   }
 
   static void Begin() {
@@ -212,7 +211,7 @@ class EmbeddedKernel::Impl {
 
   KernelOptions options_;
   ElfImage image_;
-  void* stack_;
+  void* stack_ = MAP_FAILED;
   Context context_;
   stack_t stack_for_signals_{};  // the simulator's
   UniqueFd boot_folder_;

@@ -49,6 +49,15 @@ def test_suites_pass(name: str) -> None:
     assert f"PASS {suite}" in output.output
 
 
+@pytest.mark.parametrize("place", ["Process", "Embedded"])
+@pytest.mark.parametrize("name", ["ns3-applications", "socket", "transfer"])
+def test_suites_pass_with_sockets_of_the_agent(name: str, place: str) -> None:
+    suite = f"viaduct-kernel-{name}"
+    attributes = f"{place};ns3::KernelGuest::ServeSockets=false"
+    output = run(attributes, BUILD / "viaduct-ns3-test", f"--suite={suite}", "--verbose").expect()
+    assert f"PASS {suite}" in output.output
+
+
 def guests_logged(done: Done) -> list[str]:
     return [line for line in done.errors.splitlines() if line.startswith("guest ")]
 

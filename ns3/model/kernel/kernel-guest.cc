@@ -8,6 +8,7 @@
 #include "kernel-node.h"
 #include "ns3/wire-conversion.h"
 
+#include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/rng-seed-manager.h"
@@ -89,7 +90,15 @@ KernelGuest::GetTypeId()
                           "others of those that want to be there have processes.",
                           EnumValue(PROCESS),
                           MakeEnumAccessor<Place>(&KernelGuest::m_place),
-                          MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"));
+                          MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"))
+            .AddAttribute("ServeSockets",
+                          "Whether the kernel itself carries the data of connected TCP sockets, "
+                          "where it can (it was built with patch 0011), instead of its agent: "
+                          "the same bytes for half of the wall time, and traces that differ in "
+                          "the order of what happens at one instant.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&KernelGuest::m_serveSockets),
+                          MakeBooleanChecker());
     return tid;
 }
 
@@ -98,6 +107,7 @@ KernelGuest::DoDispose()
 {
     m_nodes.clear();
     m_agent.reset();
+    m_sockets.reset();
     m_control.reset();
     m_guest = nullptr;
     Object::DoDispose();
@@ -151,6 +161,11 @@ KernelGuest::Enter()
     m_agent = std::make_shared<AgentClient>(*m_control, [&entered](std::function<void()> action) {
         entered.Schedule(entered.Present(), std::move(action));
     });
+    if (m_serveSockets)
+    {
+        m_sockets = std::make_unique<KernelSockets>(entered, *m_guest);
+        m_agent->SetSocketService(*m_sockets);
+    }
     m_agent->HoldSockets();
 }
 

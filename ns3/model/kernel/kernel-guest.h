@@ -12,6 +12,7 @@
 #include "guest/agent/control_nic.h"
 #include "guest/process/guest_process.h"
 #include "guest/time/guest.h"
+#include "guest/time/kernel_sockets.h"
 
 #include <cstdint>
 #include <memory>
@@ -109,18 +110,20 @@ class KernelGuest : public Object
     void ChoosePlace();
     std::string Describe() const;
 
-    std::string m_kernel;                                  //!< attribute Kernel
-    uint32_t m_memory;                                     //!< attribute Memory
-    std::string m_bootParameters;                          //!< attribute BootParameters
-    Place m_place;                                         //!< attribute Place
-    uint32_t m_number{0};                                  //!< among the guests
-    viaduct::guest::GuestOptions m_options;                //!< its start options
-    viaduct::guest::Guest* m_guest{nullptr};               //!< of the calendar
-    std::unique_ptr<viaduct::guest::ControlNic> m_control; //!< the agent's interface
-    std::shared_ptr<viaduct::guest::AgentClient> m_agent;  //!< its other end
-    std::vector<Ptr<KernelNode>> m_nodes;                  //!< whose stack it is
-    std::vector<std::string> m_names;                      //!< their names
-    std::set<viaduct::wire::MacAddress> m_macs;            //!< of its devices
+    std::string m_kernel;                                     //!< attribute Kernel
+    uint32_t m_memory;                                        //!< attribute Memory
+    std::string m_bootParameters;                             //!< attribute BootParameters
+    Place m_place;                                            //!< attribute Place
+    uint32_t m_number{0};                                     //!< among the guests
+    viaduct::guest::GuestOptions m_options;                   //!< its start options
+    viaduct::guest::Guest* m_guest{nullptr};                  //!< of the calendar
+    std::unique_ptr<viaduct::guest::ControlNic> m_control;    //!< the agent's interface
+    bool m_serveSockets;                                      //!< attribute ServeSockets
+    std::unique_ptr<viaduct::guest::KernelSockets> m_sockets; //!< those that its kernel serves
+    std::shared_ptr<viaduct::guest::AgentClient> m_agent;     //!< its other end
+    std::vector<Ptr<KernelNode>> m_nodes;                     //!< whose stack it is
+    std::vector<std::string> m_names;                         //!< their names
+    std::set<viaduct::wire::MacAddress> m_macs;               //!< of its devices
 };
 
 } // namespace ns3

@@ -60,7 +60,65 @@ SocketEvents::Data ParseData(const Operation& operation) {
   return data;
 }
 
+// The request of which the kernel reports that it failed. A connection that it does not take would
+// be served by nobody, which ends the run.
+Code CodeOf(const SocketEvent& event) {
+  switch (static_cast<SocketOperation::Code>(event.flags)) {
+    case SocketOperation::Code::kAdopt:
+      throw SystemError("did not take a connected socket that its kernel was to serve",
+                        static_cast<int>(event.value));
+    case SocketOperation::Code::kCredit:
+      return Code::kCredit;
+    case SocketOperation::Code::kShutdown:
+      return Code::kShutdown;
+    case SocketOperation::Code::kOption:
+      return Code::kSetOption;
+    case SocketOperation::Code::kRelease:
+      return Code::kClose;
+    default:
+      return Code::kSend;
+  }
+}
+
 }  // namespace
+
+AgentClient::Waiting AgentClient::ToWaiting(SocketEvent event) {
+  Waiting waiting;
+  waiting.operation.subject = event.socket;
+  const auto set = [&](Code code, const auto& value) {
+    const auto bytes = BytesOf(value);
+    waiting.operation.code = code;
+    waiting.payload.assign(bytes.begin(), bytes.end());
+  };
+  switch (event.code) {
+    case SocketEvent::Code::kData:
+      if (event.zeros) {
+        set(Code::kData, uint64_t{event.value});
+        waiting.operation.flags = agent::kZeros;
+      } else {
+        waiting.operation.code = Code::kData;
+        waiting.payload = std::move(event.bytes);
+      }
+      break;
+    case SocketEvent::Code::kWritten:
+      set(Code::kWritten, uint64_t{event.value});
+      break;
+    case SocketEvent::Code::kEnd:
+      waiting.operation.code = Code::kEnd;
+      break;
+    case SocketEvent::Code::kBroken:
+      set(Code::kBroken, event.value);
+      break;
+    case SocketEvent::Code::kFailed:
+      set(Code::kFailed, agent::Failed{static_cast<int32_t>(event.value),
+                                       static_cast<uint16_t>(CodeOf(event)), 0});
+      break;
+    case SocketEvent::Code::kReleased:
+      waiting.released = true;
+      break;
+  }
+  return waiting;
+}
 
 AgentClient::AgentClient(AgentChannel& channel, Scheduler scheduler)
     : channel_(channel),
@@ -74,6 +132,7 @@ AgentClient::AgentClient(AgentChannel& channel, Scheduler scheduler)
 AgentClient::~AgentClient() {
   *alive_ = false;
   channel_.SetReceiver({});
+  if (service_ != nullptr) service_->SetReceiver({});
 }
 
 void AgentClient::SetFailureHandler(std::function<void(const std::string&)> handler) {
@@ -104,6 +163,23 @@ void AgentClient::Write(Code code, uint32_t subject, uint32_t request,
   ScheduleOnce(&flush_scheduled_, &AgentClient::Flush);
 }
 
+void AgentClient::SetSocketService(SocketService& service) {
+  service_ = &service;
+  served_.emplace(service, [this](Code code, uint32_t socket, uint32_t request,
+                                  std::span<const std::byte> payload, uint16_t flags) {
+    Write(code, socket, request, {payload}, flags);
+  });
+  service.SetReceiver([this](SocketEvent event) { ReceiveServed(std::move(event)); });
+}
+
+void AgentClient::WriteToSocket(Code code, uint32_t socket, uint32_t request,
+                                std::initializer_list<std::span<const std::byte>> parts,
+                                uint16_t flags) {
+  if (served_ && IsSocketRequest(code) && served_->Take(code, socket, request, parts, flags))
+    return;
+  Write(code, socket, request, parts, flags);
+}
+
 uint32_t AgentClient::Tell(Code code, uint32_t subject,
                            std::initializer_list<std::span<const std::byte>> parts,
                            uint16_t flags) {
@@ -113,7 +189,7 @@ uint32_t AgentClient::Tell(Code code, uint32_t subject,
     for (const auto& part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
     held_.push_back({code, subject, request, flags, [bytes = std::move(bytes)] { return bytes; }});
   } else {
-    Write(code, subject, request, parts, flags);
+    WriteToSocket(code, subject, request, parts, flags);
   }
   return request;
 }
@@ -123,7 +199,7 @@ uint32_t AgentClient::TellLate(Code code, uint32_t socket, Payload payload) {
   if (holds_sockets_) {
     held_.push_back({code, socket, request, 0, std::move(payload)});
   } else {
-    Write(code, socket, request, {payload()}, 0);
+    WriteToSocket(code, socket, request, {payload()}, 0);
   }
   return request;
 }
@@ -131,7 +207,7 @@ uint32_t AgentClient::TellLate(Code code, uint32_t socket, Payload payload) {
 void AgentClient::ReleaseSockets() {
   holds_sockets_ = false;
   for (const Held& held : std::exchange(held_, {})) {
-    Write(held.code, held.socket, held.request, {held.payload()}, held.flags);
+    WriteToSocket(held.code, held.socket, held.request, {held.payload()}, held.flags);
   }
 }
 
@@ -151,6 +227,13 @@ void AgentClient::Receive(std::span<const std::byte> message) {
     waiting.operation.payload = waiting.payload;
     waiting_.push_back(std::move(waiting));
   });
+  ScheduleOnce(&delivery_scheduled_, &AgentClient::DeliverAll);
+}
+
+void AgentClient::ReceiveServed(SocketEvent event) {
+  Waiting waiting = ToWaiting(std::move(event));
+  waiting.operation.payload = waiting.payload;
+  waiting_.push_back(std::move(waiting));
   ScheduleOnce(&delivery_scheduled_, &AgentClient::DeliverAll);
 }
 
@@ -177,6 +260,7 @@ bool AgentClient::Await(uint32_t request) {
 
 void AgentClient::Deliver(const Waiting& waiting) {
   const Operation& operation = waiting.operation;
+  if (waiting.released) return served_->Released(operation.subject);
   if (operation.code == Code::kHello) {
     release_ = agent::FixedText(operation.As<agent::Hello>().release);
     return;
@@ -188,6 +272,7 @@ void AgentClient::Deliver(const Waiting& waiting) {
   }
   if (DeliverAnswer(operation)) return;
   if (!IsSocketEvent(operation.code) && operation.code != Code::kFailed) return;
+  if (served_) served_->Note(operation);
   const auto socket = sockets_.find(operation.subject);
   if (socket != sockets_.end()) DeliverToSocket(*socket->second, operation);
 }
@@ -224,9 +309,11 @@ void AgentClient::DeliverToSocket(SocketEvents& socket, const Operation& operati
     case Code::kBound:
       socket.OnBound(operation.As<Endpoint>());
       break;
-    case Code::kConnected:
-      socket.OnConnected(operation.As<Endpoint>(), operation.As<Endpoint>(sizeof(Endpoint)));
+    case Code::kConnected: {
+      const auto connected = operation.As<agent::Connected>();
+      socket.OnConnected(connected.local, connected.peer);
       break;
+    }
     case Code::kAccepted:
       socket.OnAccepted(operation.As<agent::Accepted>());
       break;
@@ -269,8 +356,10 @@ void AgentClient::Attach(uint32_t socket, SocketEvents* events) { sockets_[socke
 
 void AgentClient::Detach(uint32_t socket) { sockets_.erase(socket); }
 
+// That the parameter is moved is not seen in a template.
 template <class Request>
-void AgentClient::AskNode(Code code, uint32_t node, const Request& request, OnAnswer on_answer) {
+void AgentClient::AskNode(Code code, uint32_t node, const Request& request,
+                          OnAnswer on_answer) {  // NOLINT(performance-unnecessary-value-param)
   Ask(code, node, {BytesOf(request)}, std::move(on_answer));
 }
 

@@ -15,6 +15,7 @@
 
 #include "guest/agent/agent_channel.h"
 #include "guest/agent/agent_protocol.h"
+#include "guest/agent/served_sockets.h"
 #include "wire/address.h"
 
 namespace viaduct::guest {
@@ -130,6 +131,9 @@ class AgentClient {
   // interfaces, addresses and routes that they need do not exist yet.
   void HoldSockets() { holds_sockets_ = true; }
   void ReleaseSockets();
+  // From now on sockets that this can serve are its own as soon as they are connected; call it
+  // before the first one is opened. It must outlive the client, which becomes its receiver.
+  void SetSocketService(SocketService& service);
   // Sends any request about a socket (guest/agent/agent_protocol.h). Returns its number, for
   // Await().
   uint32_t Tell(agent::Code code, uint32_t socket,
@@ -149,14 +153,19 @@ class AgentClient {
   struct Waiting {
     agent::Operation operation;
     std::vector<std::byte> payload;
+    bool released = false;  // the kernel serves the socket no more; there is no operation
   };
 
+  static Waiting ToWaiting(SocketEvent event);
   uint32_t NextRequest();
   void Write(agent::Code code, uint32_t subject, uint32_t request,
              std::initializer_list<std::span<const std::byte>> parts, uint16_t flags);
   template <class Request>
   void AskNode(agent::Code code, uint32_t node, const Request& request, OnAnswer on_answer = {});
+  void WriteToSocket(agent::Code code, uint32_t socket, uint32_t request,
+                     std::initializer_list<std::span<const std::byte>> parts, uint16_t flags);
   void Receive(std::span<const std::byte> message);
+  void ReceiveServed(SocketEvent event);
   void AskRoute(agent::Code code, uint32_t node, const KernelRoute& route, OnAnswer on_answer);
   void ScheduleOnce(bool* scheduled, void (AgentClient::*work)());
   void Flush();
@@ -183,6 +192,8 @@ class AgentClient {
   std::map<uint32_t, std::string> node_names_;
   std::map<uint32_t, SocketEvents*> sockets_;
   std::map<agent::Code, OnEvent> handlers_;
+  SocketService* service_ = nullptr;
+  std::optional<ServedSockets> served_;
   std::deque<Waiting> waiting_;
   struct Held {
     agent::Code code;

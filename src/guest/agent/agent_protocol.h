@@ -26,7 +26,7 @@
 namespace viaduct::guest::agent {
 
 inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
-inline constexpr uint16_t kVersion = 2;
+inline constexpr uint16_t kVersion = 3;
 inline constexpr size_t kAlignment = 8;
 // Enough for the largest datagram with its addresses, and for the operations of a busy instant.
 inline constexpr size_t kMaxMessage = 128 * 1024;
@@ -70,7 +70,7 @@ enum class Code : uint16_t {
   kFailed,          // Failed, and text: what was attempted
 
   kBound = 0x8100,  // Endpoint: the local one
-  kConnected,       // Endpoint local, Endpoint peer
+  kConnected,       // Connected
   kAccepted,        // subject = the listener; Accepted
   kData,     // [Endpoint from][PacketInfo] according to the flags, bytes or uint64_t (kZeros); a
              // datagram or a piece of the stream
@@ -195,8 +195,8 @@ struct OpenSocket {
   uint16_t family;
   uint16_t type;
   uint32_t protocol;
-  uint32_t reserved;
-  uint64_t credit;  // bytes that may be received before the first kCredit
+  uint32_t kernel_serves;  // 1: its connections are for the guest's kernel (ServedSockets)
+  uint64_t credit;         // bytes that may be received before the first kCredit
 };
 static_assert(sizeof(OpenSocket) == 24);
 
@@ -212,9 +212,17 @@ struct SocketOption {
   int32_t name;
 };
 
+struct Connected {
+  Endpoint local;
+  Endpoint peer;
+  uint32_t descriptor;  // of the agent, for its kernel
+  uint32_t reserved;
+};
+static_assert(sizeof(Connected) == 56);
+
 struct Accepted {
   uint32_t socket;
-  uint32_t reserved;
+  uint32_t descriptor;  // of the agent, for its kernel
   Endpoint local;
   Endpoint peer;
 };

@@ -194,10 +194,11 @@ TEST_F(GuestTest, TcpConnectsCarriesAndCloses) {
     ASSERT_TRUE(guest.Find(Code::kBound, 10));
     EXPECT_EQ(guest.Find(Code::kBound, 10)->As<Endpoint>().port, 5001);
     ASSERT_TRUE(guest.Find(Code::kConnected, 11));
-    EXPECT_EQ(guest.Find(Code::kConnected, 11)->As<Endpoint>(sizeof(Endpoint)).port, 5001);
+    const auto connected = guest.Find(Code::kConnected, 11)->As<agent::Connected>();
+    EXPECT_EQ(connected.peer.port, 5001);
     ASSERT_TRUE(guest.Find(Code::kAccepted, 10));
     const auto accepted = guest.Find(Code::kAccepted, 10)->As<agent::Accepted>();
-    EXPECT_EQ(accepted.peer.port, guest.Find(Code::kConnected, 11)->As<Endpoint>().port);
+    EXPECT_EQ(accepted.peer.port, connected.local.port);
     const Event* data = guest.Find(Code::kData, accepted.socket);
     ASSERT_TRUE(data);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(data->payload.data()), 5), "hello");

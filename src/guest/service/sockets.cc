@@ -64,7 +64,8 @@ struct Sockets::Socket {
   bool ended = false;    // the peer has finished sending, or the connection is lost
   bool closing = false;  // once nothing is pending
   bool watched = false;
-  bool written_due = false;  // it is in written_
+  bool written_due = false;    // it is in written_
+  bool kernel_serves = false;  // its connections
   std::optional<int> shutdown;
   uint32_t events = 0;   // watched for
   uint32_t request = 0;  // kConnect's
@@ -156,6 +157,7 @@ void Sockets::Open(const Operation& operation) {
   const bool stream = request.type == SOCK_STREAM && request.protocol != IPPROTO_SCTP;
   Socket& socket = Adopt(operation.subject, std::move(fd), stream);
   socket.parts = request.protocol == IPPROTO_SCTP;
+  socket.kernel_serves = request.kernel_serves != 0;
   socket.credit = request.credit;
   WatchRoom(socket);
   // A socket that needs no connection can receive from now on.
@@ -200,9 +202,10 @@ void Sockets::Connect(const Operation& operation) {
 
 void Sockets::PostConnected(Socket& socket) {
   const int fd = socket.fd.get();
-  const Endpoint local = FromSocketAddress(AddressOf(fd, getsockname));
-  const Endpoint peer = FromSocketAddress(AddressOf(fd, getpeername));
-  agent_.Post(Code::kConnected, socket.number, socket.request, {BytesOf(local), BytesOf(peer)});
+  const agent::Connected event{FromSocketAddress(AddressOf(fd, getsockname)),
+                               FromSocketAddress(AddressOf(fd, getpeername)),
+                               static_cast<uint32_t>(fd), 0};
+  agent_.Post(Code::kConnected, socket.number, socket.request, {BytesOf(event)});
 }
 
 void Sockets::FinishConnect(Socket& socket) {
@@ -234,9 +237,11 @@ void Sockets::Accept(Socket& listener) {
   if (next_accepted_ == 0) next_accepted_ = agent::kAccepted;
   Socket& socket = Adopt(number, UniqueFd(accepted), listener.stream);
   socket.parts = listener.parts;
+  socket.kernel_serves = listener.kernel_serves;
   socket.credit = listener.credit;
   WatchRoom(socket);
-  const agent::Accepted event{number, 0, FromSocketAddress(AddressOf(accepted, getsockname)),
+  const agent::Accepted event{number, static_cast<uint32_t>(accepted),
+                              FromSocketAddress(AddressOf(accepted, getsockname)),
                               FromSocketAddress(peer)};
   agent_.Post(Code::kAccepted, listener.number, 0, {BytesOf(event)});
   UpdateWatch(socket);
@@ -364,6 +369,12 @@ void Sockets::UpdateWatch(Socket& socket) {
   const bool writes = socket.connecting || (!socket.pending.empty() && !socket.room);
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
+  // A connection that its kernel serves is left alone.
+  if (socket.kernel_serves && !socket.connecting && !socket.listening && !writes) {
+    if (std::exchange(socket.watched, false)) agent_.Unwatch(fd);
+    socket.events = 0;
+    return;
+  }
   if (!socket.watched) {
     // After the end there is nothing to wait for, and EPOLLHUP, which is always watched, would be
     // reported forever.

@@ -39,7 +39,8 @@ inline std::string ErrorOf(const std::function<void()>& action) {
 
 // Names the tests of a kind of schedule.
 inline std::string NameOf(const testing::TestParamInfo<FakeSchedule>& info) {
-  static const std::vector<std::string> names{"messages", "shared", "queues", "doorbells"};
+  static const std::vector<std::string> names{"messages", "shared", "queues", "doorbells",
+                                              "sockets"};
   return names[static_cast<size_t>(info.param)];
 }
 

@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "guest/time/guest.h"
+#include "guest/time/socket_ring.h"
 #include "guest/time/time_travel.h"
 #include "guest/virtio/guest_socket.h"
 #include "guest/virtio/net_backend.h"
@@ -201,6 +202,7 @@ enum class FakeSchedule {
   kShared,        // the schedule in memory
   kSharedQueues,  // also queue notifications in memory, as with our patch 0005
   kDoorbells,     // also RUN and WAIT in memory, as with our patch 0010
+  kSockets,       // also rings of sockets, as with our patch 0011
 };
 
 class FakeGuest {
@@ -210,8 +212,9 @@ class FakeGuest {
   FakeGuest(FakeSchedule schedule, Script script)
       : shared_(schedule != FakeSchedule::kMessages),
         shares_queues_(schedule == FakeSchedule::kSharedQueues ||
-                       schedule == FakeSchedule::kDoorbells),
-        has_doorbell_(schedule == FakeSchedule::kDoorbells),
+                       schedule >= FakeSchedule::kDoorbells),
+        has_doorbell_(schedule >= FakeSchedule::kDoorbells),
+        has_sockets_(schedule == FakeSchedule::kSockets),
         script_(std::move(script)) {}
   FakeGuest(const FakeGuest&) = delete;
   FakeGuest& operator=(const FakeGuest&) = delete;
@@ -246,7 +249,7 @@ class FakeGuest {
     void* mapping =
         mmap(nullptr, kScheduleSize, PROT_READ | PROT_WRITE, MAP_SHARED, schedule_fd_.get(), 0);
     schedule_ = static_cast<std::byte*>(mapping);
-    Word<uint32_t>(kClients + kClient * slot_) |= has_doorbell_ ? 7 : (shares_queues_ ? 3 : 1);
+    Word<uint32_t>(kClients + kClient * slot_) |= Capabilities();
     bell_ = kClients + kClient * Word<uint16_t>(kMaxClients) + kBell * slot_;
   }
   // Connects to device sockets 0 ... count - 1 and sets them up.
@@ -372,6 +375,9 @@ class FakeGuest {
   }
   // The queues whose interrupts came with RUN so far.
   const std::vector<uint16_t>& calls() const { return calls_; }
+  // The rings of its sockets, if the calendar offers them.
+  std::byte* rings() { return schedule_ + kRings + SocketRing::kSize * slot_; }
+  bool offered_rings() { return (Word<uint32_t>(kClients) & 8) != 0; }
   // The memory of the schedule, and what is at an offset of it.
   int schedule_fd() const { return schedule_fd_.get(); }
   template <typename T>
@@ -387,6 +393,10 @@ class FakeGuest {
   }
 
  private:
+  uint32_t Capabilities() const {
+    if (!has_doorbell_) return shares_queues_ ? 3 : 1;
+    return has_sockets_ ? 15 : 7;
+  }
   void TakeCalls() {
     if (!shares_queues_) return;
     uint32_t& count = Word<uint32_t>(kClients + kClient * slot_ + 28);
@@ -399,7 +409,10 @@ class FakeGuest {
   // struct um_timetravel_schedshm.
   static constexpr size_t kFree = 8, kCurrent = 16, kClients = 4096, kClient = 128;
   static constexpr size_t kBell = 128, kController = 4, kWaits = 64;
-  static constexpr size_t kScheduleSize = 8192;
+  // On the first page behind the doorbells of a few guests.
+  static constexpr size_t kRings = 8192;
+  // Only what the calendar has made may be touched.
+  static constexpr size_t kScheduleSize = kRings + 8 * SocketRing::kSize;
 
   void RunScript() {
     try {
@@ -454,6 +467,7 @@ class FakeGuest {
   bool shared_;
   bool shares_queues_;
   bool has_doorbell_;
+  bool has_sockets_;
   size_t bell_ = 0;
   uint32_t runs_ = 0;
   std::vector<uint16_t> calls_;

@@ -1,15 +1,19 @@
 // Tests of a complete real kernel: needs an image (viaduct kernel build), no privilege.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/fd.h"
+#include "embed/embedded_kernel.h"
 #include "guest/test/real_guest.h"
 #include "wire/bytes.h"
 
@@ -134,6 +138,11 @@ std::vector<SeenFrame> OfType(const std::vector<SeenFrame>& seen, uint16_t ether
 constexpr int64_t kDelay = 10'000'000;
 int64_t Serialisation(size_t bytes) { return static_cast<int64_t>(bytes) * 80; }
 
+size_t OpenDescriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Places, RealKernelTest, testing::ValuesIn(kPlaces), PlaceName);
 
 TEST_P(RealKernelTest, AnswersAfterExactlyTheLinksTime) {
@@ -191,6 +200,26 @@ TEST_P(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
   queue_.Schedule(AtMs(5000), [&] { SendDatagram("a", "10.0.0.2", 56); });
   queue_.RunUntil(AtMs(6000));
   EXPECT_THAT(OfType(seen_, 0x0800), testing::Not(testing::IsEmpty()));
+}
+
+// A start that fails leaves the place to the next one.
+TEST(EmbeddedKernelTest, FailedStartLeavesNothing) {
+  embed::KernelOptions options;
+  try {
+    options.file = FindImage("").file;
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  options.memory = uint64_t{64} << 20;
+  options.folder = "/no/such/folder";
+  const auto file = options.file;
+  const std::string why = embed::WhyNot(file, options.memory);
+  if (!why.empty()) GTEST_SKIP() << why;
+  const size_t open_before = OpenDescriptors();
+  options.output.reset(SystemCall("open /dev/null", open("/dev/null", O_WRONLY | O_CLOEXEC)));
+  EXPECT_THROW(embed::EmbeddedKernel kernel(std::move(options)), SystemError);
+  EXPECT_EQ(embed::WhyNot(file, uint64_t{64} << 20), "");
+  EXPECT_EQ(OpenDescriptors(), open_before);
 }
 
 TEST_P(RealKernelTest, KilledGuestIsOneErrorThatNamesIt) {

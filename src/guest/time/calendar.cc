@@ -68,6 +68,9 @@ struct Calendar::Member final : DeviceHost {
   bool has_doorbell = false;     // running and waiting are signalled in the schedule
   uint32_t waits = 0;            // how often it has waited, with a doorbell
   std::vector<uint16_t> called;  // queues to interrupt it for when it is run next
+  bool serves_sockets = false;   // its kernel does
+  bool runs_again = false;       // for its sockets, at the present instant
+  AfterRun after_run;            // of the sockets that its kernel serves
   bool acknowledged = false;     // the answer to kRun or kFreeUntil has arrived
   uint32_t start_sequence = 0;   // of the START to answer
   Instant request = Instant::Never();
@@ -104,6 +107,7 @@ void Calendar::NoteMode(Member& member) {
   member.shared = use.time;
   member.shares_queues = use.queues;
   member.has_doorbell = use.doorbells;
+  member.serves_sockets = use.sockets;
 }
 
 uint64_t Calendar::ToWire(Instant t) const {
@@ -165,7 +169,9 @@ std::string Calendar::Message(const Member& member, const Error& error) const {
 
 void Calendar::Boot() {
   if (main_timeline_.Now() != start_) throw Error("guests boot at another time than planned");
-  schedule_.emplace(static_cast<uint16_t>(members_.size()));
+  const bool sockets = std::any_of(members_.begin(), members_.end(),
+                                   [](const auto& member) { return member->after_run != nullptr; });
+  schedule_.emplace(static_cast<uint16_t>(members_.size()), sockets);
   folder_.emplace();
   for (const auto& member : members_) {
     const auto folder = folder_->path() / std::to_string(member->guest.slot());
@@ -236,8 +242,27 @@ void Calendar::NoteProgress(Instant now) {
   }
 }
 
+Calendar::Member& Calendar::MemberOf(const Guest& guest) const {
+  return *members_[guest.slot() - 1];
+}
+
+void Calendar::SetSockets(const Guest& guest, AfterRun after_run) {
+  MemberOf(guest).after_run = std::move(after_run);
+}
+
+void Calendar::RunNow(const Guest& guest, const std::function<void()>& cause) {
+  Member& member = MemberOf(guest);
+  Guarded(member, [&] {
+    RequireAllWait();
+    cause();
+  });
+  member.runs_again = true;
+  member.request = std::min(member.request, timeline_->Now());
+  Arm();
+}
+
 bool Calendar::Settle(const Guest& guest) {
-  Member& member = *members_[guest.slot() - 1];
+  Member& member = MemberOf(guest);
   using State = Member::State;
   if (member.state == State::kStarting || member.state == State::kReady) return false;
   const Instant now = timeline_->Now();
@@ -381,6 +406,8 @@ void Calendar::EndRun(Member& member) {
   present_ = Present();
   // Done while it still counts as running, because its frames are sent at its instant.
   if (member.shares_queues) member.guest.DrainKicked(schedule_->TakeKicks(member.guest.slot()));
+  member.runs_again = member.serves_sockets && member.after_run &&
+                      member.after_run(schedule_->SocketsOf(member.guest.slot()));
   member.state = Member::State::kWaiting;
   running_ = nullptr;
   if (member.shared) {
@@ -402,7 +429,7 @@ void Calendar::HandleUpdate(Member& member, const TimeTravelMessage& message) {
 
 void Calendar::ReadRequest(Member& member) {
   if (member.shared) member.request = FromWire(schedule_->Request(member.guest.slot()));
-  if (!member.called.empty()) {
+  if (!member.called.empty() || member.runs_again) {
     member.request = std::min(member.request, std::max(present_, timeline_->Now()));
   }
 }

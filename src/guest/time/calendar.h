@@ -77,6 +77,15 @@ class Calendar {
   // and does nothing before it has booted. Call it only in events of the timeline.
   bool Settle(const Guest& guest);
 
+  // For sockets that the guest's kernel serves: `after_run` is called whenever the guest has begun
+  // to wait, at its instant, with the memory of its rings (SharedSchedule::SocketsOf), and returns
+  // whether the guest must run again at this instant. Never called for a kernel without them.
+  using AfterRun = std::function<bool(std::byte* rings)>;
+  void SetSockets(const Guest& guest, AfterRun after_run);
+  // Does what is a cause for the guest to run at the present instant. Call it only in events of the
+  // timeline.
+  void RunNow(const Guest& guest, const std::function<void()>& cause);
+
   const CalendarCounters& counters() const { return counters_; }
   // The present instant: that of the running guest; if none runs, the timeline's (while guests
   // boot, that of the boot).
@@ -94,6 +103,7 @@ class Calendar {
   // A guest and the calendar's knowledge of its clock.
   struct Member;
 
+  Member& MemberOf(const Guest& guest) const;
   void NoteMode(Member& member);
   void Handle(Member& member, const TimeTravelMessage& message);
   void HandleWait(Member& member, const TimeTravelMessage& message);

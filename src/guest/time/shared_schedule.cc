@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "guest/time/socket_ring.h"
 #include "guest/time/time_travel.h"
 
 namespace viaduct::guest {
@@ -20,11 +21,16 @@ constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
 constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
 constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
 constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
+constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, ours
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
 // enum um_timetravel_schedshm_ears: how the calendar waits for the end of a run.
 constexpr uint32_t kMessages = 0;
 constexpr uint32_t kMemory = 1;
+
+// Pages are only used when they are touched, but every guest maps all of the schedule.
+constexpr size_t kMaxRings = size_t{1} << 30;
+constexpr size_t kPage = 4096;
 
 template <typename T>
 T Load(const T& field) {
@@ -81,21 +87,34 @@ struct SharedSchedule::Doorbell {
   std::array<uint32_t, 15> unused_client;
 };
 
-SharedSchedule::SharedSchedule(uint16_t guests)
+SharedSchedule::SharedSchedule(uint16_t guests, bool sockets)
     : clients_(static_cast<uint16_t>(guests + 1)),
-      memory_(SealedMemory(LengthFor(clients_))),
-      mapping_(memory_, LengthFor(clients_)),
+      has_rings_(sockets && SocketRing::kSize * clients_ <= kMaxRings),
+      memory_(SealedMemory(Length())),
+      mapping_(memory_, Length()),
       layout_(reinterpret_cast<Layout*>(mapping_.start())) {
   static_assert(sizeof(Layout) == 4096);
   layout_->version = kVersion;
-  layout_->length = static_cast<uint32_t>(LengthFor(clients_));
+  layout_->length = static_cast<uint32_t>(Length());
   layout_->max_clients = clients_;
   ClientOf(0).capabilities = kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
+  if (has_rings_) ClientOf(0).capabilities |= kCapabilitySockets;
 }
 
-size_t SharedSchedule::LengthFor(uint16_t clients) {
+size_t SharedSchedule::Length() const {
   static_assert(sizeof(Client) == 128 && sizeof(Doorbell) == 128);
-  return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients;
+  if (has_rings_) return SocketsAt() + SocketRing::kSize * clients_;
+  return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
+}
+
+// The first page behind the doorbells.
+size_t SharedSchedule::SocketsAt() const {
+  const size_t doorbells_end = sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
+  return (doorbells_end + kPage - 1) / kPage * kPage;
+}
+
+std::byte* SharedSchedule::SocketsOf(uint16_t slot) const {
+  return mapping_.start() + SocketsAt() + SocketRing::kSize * slot;
 }
 
 SharedSchedule::Client& SharedSchedule::ClientOf(uint16_t slot) const {
@@ -109,7 +128,8 @@ SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
 SharedSchedule::Use SharedSchedule::UseOf(uint16_t slot) const {
   const uint32_t claimed = Load(ClientOf(slot).capabilities);
   if ((claimed & kCapabilityTimeShare) == 0) return {};
-  return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0};
+  return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0,
+          (claimed & kCapabilitySockets) != 0 && has_rings_};
 }
 
 uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }

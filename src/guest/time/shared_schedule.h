@@ -19,8 +19,9 @@ namespace viaduct::guest {
 // parts are computed from this process's own memory only. Its size is sealed.
 class SharedSchedule {
  public:
-  // Throws SystemError when there is no memory.
-  explicit SharedSchedule(uint16_t guests);
+  // With `sockets` it has rings for the sockets of guests (SocketsOf()), unless there are so many
+  // guests that they would take too much of it. Throws SystemError when there is no memory.
+  explicit SharedSchedule(uint16_t guests, bool sockets = false);
   SharedSchedule(const SharedSchedule&) = delete;
   SharedSchedule& operator=(const SharedSchedule&) = delete;
 
@@ -31,6 +32,7 @@ class SharedSchedule {
     bool time = false;       // the schedule at all
     bool queues = false;     // notifications of virtqueues: its kernel has our patch 0005
     bool doorbells = false;  // its kernel has our patch 0010
+    bool sockets = false;    // its kernel serves sockets: it has our patch 0011
   };
   Use UseOf(uint16_t slot) const;
   uint64_t CurrentTime() const;
@@ -65,15 +67,21 @@ class SharedSchedule {
   // time is that number.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
 
+  // --- Rings of the sockets that a guest's kernel serves, which our patch 0011 has:
+  // SocketRing::kSize bytes, if UseOf() says that it uses them.
+  std::byte* SocketsOf(uint16_t slot) const;
+
  private:
   struct Layout;
   struct Client;
   struct Doorbell;
-  static size_t LengthFor(uint16_t clients);
+  size_t Length() const;
+  size_t SocketsAt() const;
   Client& ClientOf(uint16_t slot) const;
   Doorbell& BellOf(uint16_t slot) const;
 
   uint16_t clients_;  // the calendar and the guests
+  bool has_rings_;
   UniqueFd memory_;
   SharedMapping mapping_;
   Layout* layout_;

@@ -1,0 +1,38 @@
+// The sockets that a guest's kernel serves, through the rings of the shared schedule.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "guest/time/calendar.h"
+#include "guest/time/guest.h"
+#include "guest/time/socket_ring.h"
+#include "guest/time/socket_service.h"
+
+namespace viaduct::guest {
+
+class KernelSockets final : public SocketService {
+ public:
+  // Before the guest boots; both must outlive it.
+  KernelSockets(Calendar& calendar, Guest& guest);
+  ~KernelSockets() override;
+  KernelSockets(const KernelSockets&) = delete;
+  KernelSockets& operator=(const KernelSockets&) = delete;
+
+  bool Available() const override { return ring_.has_value(); }
+  void Put(const SocketOperation& operation,
+           std::initializer_list<std::span<const std::byte>> parts) override;
+  void SetReceiver(std::function<void(SocketEvent)> receiver) override {
+    receiver_ = std::move(receiver);
+  }
+
+ private:
+  bool AfterRun(std::byte* memory);
+
+  Calendar& calendar_;
+  Guest& guest_;
+  std::optional<SocketRing> ring_;
+  std::function<void(SocketEvent)> receiver_;
+};
+
+}  // namespace viaduct::guest

@@ -1,0 +1,147 @@
+#include "guest/time/socket_ring.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace viaduct::guest {
+namespace {
+
+// Flags of a record.
+constexpr uint16_t kZeros = 1;  // UM_TIMETRAVEL_SOCKET_ZEROS
+constexpr uint16_t kAbort = 2;  // UM_TIMETRAVEL_SOCKET_ABORT
+
+constexpr size_t kAlignment = 16;
+
+size_t Aligned(size_t length) { return (length + kAlignment - 1) / kAlignment * kAlignment; }
+
+uint32_t Load(const uint32_t& word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
+void Store(uint32_t& word, uint32_t value) { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
+
+[[noreturn]] void ThrowCorrupt(const char* what) {
+  throw Error(fmt::format("wrote nonsense into the ring of its sockets ({})", what));
+}
+
+bool IsEvent(uint16_t code) {
+  return code >= static_cast<uint16_t>(SocketEvent::Code::kData) &&
+         code <= static_cast<uint16_t>(SocketEvent::Code::kReleased);
+}
+
+}  // namespace
+
+struct SocketRing::Control {
+  uint32_t operations_head;
+  uint32_t events_tail;
+  std::array<uint32_t, 14> unused_controller;
+  uint32_t operations_tail;
+  uint32_t events_head;
+  uint32_t starved;
+};
+
+// struct um_timetravel_socket_record; the payload follows.
+struct SocketRing::Header {
+  uint16_t code;
+  uint16_t flags;
+  uint32_t length;
+  uint32_t socket;
+  uint32_t value;
+};
+
+SocketRing::SocketRing(std::byte* memory)
+    : control_(reinterpret_cast<Control*>(memory)),
+      operations_(memory + kControl),
+      events_(memory + kControl + kRing) {
+  static_assert(sizeof(Control) <= kControl && sizeof(Header) == kAlignment);
+}
+
+uint32_t SocketRing::Room() const {
+  const uint32_t used = head_ - Load(control_->operations_tail);
+  if (used > kRing) ThrowCorrupt("operations");
+  return static_cast<uint32_t>(kRing) - used;
+}
+
+void SocketRing::Write(std::span<const std::byte> record) {
+  const size_t at = head_ % kRing;
+  const size_t first = std::min(record.size(), kRing - at);
+  std::memcpy(operations_ + at, record.data(), first);
+  std::memcpy(operations_, record.data() + first, record.size() - first);
+  head_ += static_cast<uint32_t>(record.size());
+  Store(control_->operations_head, head_);
+}
+
+void SocketRing::Put(const SocketOperation& operation,
+                     std::initializer_list<std::span<const std::byte>> parts) {
+  size_t length = 0;
+  for (const auto& part : parts) length += part.size();
+  if (length > kRing - sizeof(Header)) throw UsageError("too much to send to a socket at once");
+  const int flags = (operation.zeros ? kZeros : 0) | (operation.abort ? kAbort : 0);
+  const Header header{static_cast<uint16_t>(operation.code), static_cast<uint16_t>(flags),
+                      static_cast<uint32_t>(length), operation.socket, operation.value};
+  std::vector<std::byte> record(sizeof header + Aligned(length));
+  std::memcpy(record.data(), &header, sizeof header);
+  std::byte* end = record.data() + sizeof header;
+  for (const auto& part : parts) end = std::copy(part.begin(), part.end(), end);
+  if (waiting_.empty() && record.size() <= Room()) {
+    Write(record);
+  } else {
+    waiting_.push_back(std::move(record));
+  }
+}
+
+bool SocketRing::Refill() {
+  bool refilled = false;
+  for (uint32_t room = Room(); !waiting_.empty() && waiting_.front().size() <= room;
+       room = Room()) {
+    Write(waiting_.front());
+    waiting_.pop_front();
+    refilled = true;
+  }
+  // A guest that has not finished what it was given has itself asked to be run: it may be waiting
+  // in the middle of it, since reading its clock takes it time.
+  return refilled || Load(control_->starved) != 0;
+}
+
+void SocketRing::Read(uint32_t at, std::span<std::byte> bytes) const {
+  if (bytes.empty()) return;
+  const size_t from = at % kRing;
+  const size_t first = std::min(bytes.size(), kRing - from);
+  std::memcpy(bytes.data(), events_ + from, first);
+  std::memcpy(bytes.data() + first, events_, bytes.size() - first);
+}
+
+void SocketRing::Take(const std::function<void(SocketEvent)>& each) {
+  const uint32_t head = Load(control_->events_head);
+  if (head == tail_) return;
+  if (head - tail_ > kRing || head % kAlignment != 0) ThrowCorrupt("events");
+  while (tail_ != head) {
+    Header header;
+    Read(tail_, std::as_writable_bytes(std::span(&header, 1)));
+    const size_t left = head - tail_ - sizeof header;
+    if (header.length > kMaxPiece || Aligned(header.length) > left) ThrowCorrupt("length");
+    if (!IsEvent(header.code)) ThrowCorrupt("kind of event");
+    SocketEvent event{static_cast<SocketEvent::Code>(header.code),
+                      header.socket,
+                      header.value,
+                      header.flags,
+                      (header.flags & kZeros) != 0,
+                      {}};
+    if (event.code == SocketEvent::Code::kData) {
+      if (header.value > kMaxPiece || header.length != (event.zeros ? 0 : header.value))
+        ThrowCorrupt("length of data");
+    } else if (header.length != 0) {
+      ThrowCorrupt("length of an event");
+    }
+    event.bytes.resize(header.length);
+    Read(tail_ + static_cast<uint32_t>(sizeof header), event.bytes);
+    tail_ += static_cast<uint32_t>(sizeof header + Aligned(header.length));
+    each(std::move(event));
+  }
+  Store(control_->events_tail, tail_);
+}
+
+}  // namespace viaduct::guest

@@ -1,0 +1,63 @@
+// Connected sockets of streams that a guest's kernel serves itself (its patch 0011), instead of its
+// agent, which opens them and connects them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace viaduct::guest {
+
+// enum um_timetravel_socket_code of include/uapi/linux/um_timetravel.h
+struct SocketOperation {
+  enum class Code : uint16_t {
+    kAdopt = 1,  // value: the agent's descriptor
+    kSend,       // the payload, or value zeros
+    kCredit,     // value: so many more bytes may be received
+    kShutdown,   // value: SHUT_RD, SHUT_WR; after what is to be sent
+    kOption,     // agent::SocketOption and its value
+    kRelease,    // the socket's last; after what is to be sent
+  };
+  Code code{};
+  uint32_t socket = 0;
+  uint32_t value = 0;
+  bool zeros = false;  // kSend
+  bool abort = false;  // kRelease: without what is to be sent
+};
+
+struct SocketEvent {
+  enum class Code : uint16_t {
+    kData = 0x100,  // bytes, or value zeros
+    kWritten,       // value: so many more bytes of kSend were accepted
+    kEnd,           // the peer has finished sending
+    kBroken,        // value: errno
+    kFailed,        // value: errno; flags: SocketOperation::Code
+    kReleased,      // answers kRelease; the socket's last
+  };
+  Code code{};
+  uint32_t socket = 0;
+  uint32_t value = 0;
+  uint16_t flags = 0;
+  bool zeros = false;
+  std::vector<std::byte> bytes;
+};
+
+class SocketService {
+ public:
+  virtual ~SocketService() = default;
+  // Whether this guest's kernel serves sockets; known once it has booted.
+  virtual bool Available() const = 0;
+  // Hands an operation to the kernel, which carries it out at the present instant, after those
+  // before it and before what the agent is asked at that instant. The payload is the concatenation
+  // of `parts`. Call it only in events of the simulation.
+  virtual void Put(const SocketOperation& operation,
+                   std::initializer_list<std::span<const std::byte>> parts) = 0;
+  // Sets the callback for events, which is called at an event's instant, while its guest stops
+  // running.
+  virtual void SetReceiver(std::function<void(SocketEvent)> receiver) = 0;
+};
+
+}  // namespace viaduct::guest
