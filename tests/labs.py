@@ -234,6 +234,14 @@ def running(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running
         command.stop()
 
 
+def is_alive(pid: int) -> bool:
+    """Whether the process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def interface_parameters() -> list[Path]:
     """The sysctls of all interfaces of this namespace. Interfaces may go while they are listed."""
     walks = (os.walk(f"/proc/sys/net/ipv{version}/conf") for version in (4, 6))

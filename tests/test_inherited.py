@@ -14,7 +14,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from labs import BUILD, VIADUCT, Done, environment, execute, records, viaduct, wait_until
+from labs import (
+    BUILD,
+    VIADUCT,
+    Done,
+    environment,
+    execute,
+    is_alive,
+    records,
+    viaduct,
+    wait_until,
+)
 
 STATIC = "routing: {protocol: static}\nduration: 1h\nnodes: 2\nlinks: [{line: all}]\n"
 
@@ -85,7 +95,9 @@ def test_a_lab_under_a_limit(limit: str, lab: str, scenario: Callable[[str], Pat
 def test_clean_under_a_limit(limit: str, lab: str, scenario: Callable[[str], Path]) -> None:
     viaduct("up", scenario(STATIC)).expect()
     record = Path(f"/run/viaduct/{lab}/record.jsonl").read_text().splitlines()[0]
-    os.kill(json.loads(record)["pid"], signal.SIGKILL)
+    broker = json.loads(record)["pid"]
+    os.kill(broker, signal.SIGKILL)
+    wait_until(lambda: not is_alive(broker), "the broker is dead")
     done = limited(limit, "clean")
     works_or_says(done)
     assert done.status == 0 or limit in OF_BOTH, done

@@ -56,7 +56,7 @@ def traces_of(namespace: str) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             # What is inside may have had the namespace's inode before it, and be of another test.
             made = json.loads(record.read_text().splitlines()[0])
-            found += [record.read_text()] if made["network"]["inode"] == inode else []
+            found += [str(record)] if made["network"]["inode"] == inode else []
     return found
 
 

@@ -16,6 +16,7 @@ from labs import (
     execute,
     forwarder,
     inside,
+    is_alive,
     marked_processes,
     ping_all,
     results,
@@ -29,14 +30,6 @@ from test_bpf_planes import FLOWS, STATIC, listed
 Write = Callable[[str], Path]
 USERSPACE = "data_plane: userspace\n"
 IPV6 = "addressing: {ipv4: none, ipv6: fd00::/48}\n"
-
-
-def is_alive(pid: int) -> bool:
-    """Whether the process exists and is no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def ping_ttl(namespace: str, target: str) -> str:
@@ -178,7 +171,7 @@ def test_it_outlives_the_simulator_but_not_the_broker(lab: str, scenario: Write)
     os.kill(watcher, signal.SIGKILL)
     os.kill(simulator, signal.SIGKILL)
     wait_until(lambda: not is_alive(simulator), "the simulator is dead")
-    assert ping_ttl(f"{lab}.n0", target) == "63"
+    wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "63", "it forwards")
     os.kill(listed(lab)["broker_pid"], signal.SIGKILL)
     wait_until(lambda: not is_alive(process), "the forwarder is dead")
     viaduct("clean").expect()
