@@ -359,9 +359,7 @@ class Runner:
 
     def saturation(self, tunnel: Tunnel, clients: int, share: float | None = None) -> float:
         """The most that arrives, whatever is offered."""
-        return max(
-            self.trial(tunnel, clients, load, share=share).received_pps for load in _LOADS
-        )
+        return max(self.trial(tunnel, clients, load, share=share).received_pps for load in _LOADS)
 
 
 def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
