@@ -188,7 +188,7 @@ def guest_of(pid: int) -> int:
 
 def failure_of_guest(scenario: Path, what: int) -> str:
     """The error line of a run whose guest gets a signal after it has booted."""
-    command = Running("run", scenario)
+    command = Running("run", scenario, "--set", "guests=process")
     try:
         guest = guest_of(command.pid)
         # Its folder is removed when all guests have booted.

@@ -29,8 +29,8 @@ NOTES = [
     "replaced the hosts' TCP only.",
     "wall_bulk_..., wall_100flows_..., wall_short_vs_ns3_native: the same of one flow that fills "
     "100 Mbit/s, of 100 flows, and of a short run with loss, in which booting counts. "
-    "..._embedded: the kernel inside the simulator's process; embedded_traces_as_of_processes: its "
-    "runs with the same trace.",
+    "The kernel is inside the simulator's process; ..._process: in one of its own; "
+    "process_traces_as_embedded: such runs with the same trace.",
     "Frames: every frame a device of the simulation receives; a segment crosses three links.",
     "memory_per_node_MiB: proportional set size of simulator and guests, over all nodes. "
     "boot_seconds: from the start of the program to the first frame, 100 nodes.",

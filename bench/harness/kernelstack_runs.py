@@ -55,12 +55,12 @@ def kernel_systems(session: Session) -> list[System]:
     ]
 
 
-def embedded(system: System) -> System:
-    """The same with the kernel inside the simulator's process."""
+def in_process(system: System) -> System:
+    """The same with the kernel in a process of its own."""
     return System(
-        f"{system.name}_embedded",
-        f"{system.label}, embedded",
-        (*system.words, "--ns3::KernelGuest::Place=Embedded"),
+        f"{system.name}_process",
+        f"{system.label}, a process",
+        (*system.words, "--ns3::KernelGuest::Place=Process"),
     )
 
 

@@ -132,12 +132,12 @@ InstallKernel(const StackGroup& group, const std::string& version, const Scenari
         stack.SetAttribute("Memory", UintegerValue(*scenario.kernel_memory));
     }
     stack.SetAttribute("Kernel", StringValue(version));
-    if (scenario.guests)
-    {
-        const bool embedded = *scenario.guests == GuestPlace::kEmbedded;
-        stack.SetAttribute("Place",
-                           EnumValue(embedded ? KernelGuest::EMBEDDED : KernelGuest::PROCESS));
-    }
+    // Programs may be others' than the simulator's user: see docs/security.md.
+    const GuestPlace place = scenario.guests.value_or(
+        scenario.programs.empty() ? GuestPlace::kEmbedded : GuestPlace::kProcess);
+    stack.SetAttribute(
+        "Place",
+        EnumValue(place == GuestPlace::kEmbedded ? KernelGuest::EMBEDDED : KernelGuest::PROCESS));
     stack.SetRoutingHelper(group.ipv4);
     stack.SetRoutingHelper(group.ipv6);
     stack.Install(group.nodes);

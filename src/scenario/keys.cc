@@ -131,10 +131,10 @@ constexpr Key kKeys[] = {
      on any machine: two runs with other values are two experiments.)",
      "256"},
     {"guests", Type::kChoice, PlainPrinted<&Scenario::guests>(),
-     R"(Where the kernels of `stack: kernel` are in mode `simulate`: `process`, each in a process of its own (the
-     default); `embedded`, one in the simulator's process, which is faster and gives the same results, and others in
-     processes ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
-     "embedded", "process embedded"},
+     R"(Where the kernels of `stack: kernel` are in mode `simulate`: `embedded`, one in the simulator's process, if it can be
+     there, which is faster and gives the same results, and others in processes; `process`, each in a process of its
+     own. The default is `embedded`, with `programs` it is `process` ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
+     "process", "process embedded"},
     {"routing", Type::kSection, Inner<&Scenario::routing>(),
      "The routing protocol of every node that is not a host.", "{protocol: ns3::Rip}"},
     {"routing.protocol", Type::kText, PlainMember<&Routing::protocol>(),

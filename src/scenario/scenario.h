@@ -183,7 +183,7 @@ struct Scenario {
   Duration duration = Duration::Seconds(10);
   Mode mode = Mode::kOffload;
   bool says_mode = false;            // it is not the default
-  std::optional<GuestPlace> guests;  // absent: ns3::KernelGuest::Place
+  std::optional<GuestPlace> guests;  // absent: embedded; with programs: process
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
   Mobility mobility;

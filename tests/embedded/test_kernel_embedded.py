@@ -1,9 +1,11 @@
-"""Kernels inside the simulator's process: all that guests do must be the same there. Needs no root,
+"""Kernels inside the simulator's process, where one is unless it has to be elsewhere, and kernels
+in processes: all that guests do must be the same there. Needs no root,
 but a kernel that was built (viaduct kernel build)."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -43,9 +45,9 @@ def run(place: str, *words: str | Path, log: str = "") -> Done:
     "application device limits link lte mptcp ns3-applications qdisc socket stack start state "
     "transfer wifi".split(),
 )
-def test_suites_pass(name: str) -> None:
+def test_suites_pass_in_processes(name: str) -> None:
     suite = f"viaduct-kernel-{name}"
-    output = run("Embedded", BUILD / "viaduct-ns3-test", f"--suite={suite}", "--verbose").expect()
+    output = run("Process", BUILD / "viaduct-ns3-test", f"--suite={suite}", "--verbose").expect()
     assert f"PASS {suite}" in output.output
 
 
@@ -87,6 +89,20 @@ def test_kernel_that_cannot_be_embedded_has_a_process(tmp_path: Path) -> None:
     done.expect()
     (line,) = guests_logged(done)
     assert f"has a process: kernel {tmp_path / 'linux'} is damaged" in line
+
+
+def test_too_few_descriptors_for_both_sides_are_enough_for_a_process() -> None:
+    def limited(files: int) -> Done:
+        words = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh", TRANSFER, "--pairs=10"]
+        return run("Embedded", *words, "--time=300ms", log="KernelGuest=info")
+
+    refused = limited(100).error_line(3)
+    needed = int(re.search(r"need (\d+) open files", refused)[1])
+    done = limited(needed)
+    done.expect()
+    (line,) = guests_logged(done)
+    assert "has a process: " in line
+    assert f"open files, the limit is {needed}" in line
 
 
 def test_killed_simulator_leaves_no_process(tmp_path: Path) -> None:

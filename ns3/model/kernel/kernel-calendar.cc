@@ -164,14 +164,27 @@ KernelCalendar::ExpectNodes(uint32_t nodes)
 void
 KernelCalendar::AllowOpenFiles() const
 {
+    const char* const what = "the devices of kernel nodes need";
     size_t needed = FILES_BESIDE;
+    size_t embedded = 0; // of one guest, its own descriptors are this process's, too
     for (const auto& guest : m_guests)
     {
-        // Of an embedded guest, its own descriptors are this process's, too.
-        const size_t sides = guest->MayBeEmbedded() ? 2 : 1;
-        needed += sides * (FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices());
+        const size_t files = FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
+        needed += files;
+        embedded = std::max(embedded, guest->MayBeEmbedded() ? files : 0);
     }
-    viaduct::sys::RequireDescriptors(needed, "the devices of kernel nodes need");
+    try
+    {
+        viaduct::sys::RequireDescriptors(needed + embedded, what);
+    }
+    catch (const viaduct::EnvironmentError& error)
+    {
+        viaduct::sys::RequireDescriptors(needed, what);
+        for (const auto& guest : m_guests)
+        {
+            guest->HaveProcess(error.what());
+        }
+    }
 }
 
 void

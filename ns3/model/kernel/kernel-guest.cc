@@ -88,7 +88,7 @@ KernelGuest::GetTypeId()
                           "Where the guest's kernel is. One guest of a simulation can be in the "
                           "simulator's process, which runs faster and gives the same results; the "
                           "others of those that want to be there have processes.",
-                          EnumValue(PROCESS),
+                          EnumValue(EMBEDDED),
                           MakeEnumAccessor<Place>(&KernelGuest::m_place),
                           MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"))
             .AddAttribute("ServeSockets",
@@ -167,6 +167,16 @@ KernelGuest::Enter()
         m_agent->SetSocketService(*m_sockets);
     }
     m_agent->HoldSockets();
+}
+
+void
+KernelGuest::HaveProcess(const std::string& why)
+{
+    if (MayBeEmbedded())
+    {
+        m_place = PROCESS;
+        NS_LOG_INFO(Describe() << " has a process: " << why);
+    }
 }
 
 void

@@ -94,6 +94,12 @@ class KernelGuest : public Object
         return m_place == EMBEDDED;
     }
 
+    /**
+     * Keeps the kernel out of this process, before guests are started.
+     * @param why for who has wanted it there
+     */
+    void HaveProcess(const std::string& why);
+
     /** @return how many devices of nodes it can have */
     uint32_t GetMaxDevices() const;
     /** @return how many it has */
