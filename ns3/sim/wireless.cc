@@ -13,6 +13,7 @@
 #include "ns3/llc-snap-header.h"
 #include "ns3/sta-wifi-mac.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-mpdu.h"
 #include "ns3/wifi-net-device.h"
@@ -24,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -37,6 +39,8 @@ using viaduct::scenario::Wifi;
 
 namespace
 {
+
+const char ERROR_MODEL[] = "PostReceptionErrorModel"; // attribute of ns3::WifiPhy
 
 WifiStandard
 StandardOf(const Wifi& wifi)
@@ -122,16 +126,18 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
 {
     Ptr<WifiPhy> phy = device.GetPhy();
     std::string known;
-    bool found = false;
+    std::set<std::string> names; // 80211g lists those of 80211b twice
     for (const auto& modes : {phy->GetModeList(), phy->GetMcsList()})
     {
         for (const WifiMode& mode : modes)
         {
-            known += (known.empty() ? "" : ", ") + mode.GetUniqueName();
-            found = found || mode.GetUniqueName() == settings.wifi.rate;
+            if (names.insert(mode.GetUniqueName()).second)
+            {
+                known += (known.empty() ? "" : ", ") + mode.GetUniqueName();
+            }
         }
     }
-    if (!found)
+    if (!names.contains(settings.wifi.rate))
     {
         throw UsageError("link " + settings.name + ": wifi.rate: \"" + settings.wifi.rate +
                          "\" is no WifiMode of " + settings.wifi.standard + ", which has " + known);
@@ -139,6 +145,30 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
     auto rates = device.GetRemoteStationManager();
     rates->SetAttribute("DataMode", StringValue(settings.wifi.rate));
     rates->SetAttribute("ControlMode", StringValue(phy->GetDefaultMode().GetUniqueName()));
+}
+
+/** ns-3 looks at the levels of a radio's power only when it sends, and ends the process then.
+ * @param settings the link
+ * @param device one of its devices
+ */
+void
+CheckPower(const LinkSettings& settings, const WifiNetDevice& device)
+{
+    DoubleValue start;
+    DoubleValue end;
+    UintegerValue levels;
+    device.GetPhy()->GetAttribute("TxPowerStart", start);
+    device.GetPhy()->GetAttribute("TxPowerEnd", end);
+    device.GetPhy()->GetAttribute("TxPowerLevels", levels);
+    if (start.Get() == end.Get() ? levels.Get() > 0 : start.Get() < end.Get() && levels.Get() > 1)
+    {
+        return;
+    }
+    std::ostringstream text;
+    text << "link " << settings.name << ": wifi.attributes: TxPowerLevels is " << levels.Get()
+         << ", from TxPowerStart, " << start.Get() << " dBm, to TxPowerEnd, " << end.Get()
+         << " dBm; for one power give both ends alike, and one level";
+    throw UsageError(text.str());
 }
 
 Ptr<WifiNetDevice>
@@ -247,7 +277,8 @@ using Lost = std::function<void(Ptr<const Packet>, const char*)>;
 /** Follows what a device receives.
  * @param device a device
  * @param fates of its link
- * @param lost gets what an access point cannot pass on
+ * @param lost gets what an access point cannot pass on, and what arrives, acknowledged, from or at
+ * a station that is not associated
  */
 void
 WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, const Lost& lost)
@@ -265,13 +296,18 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         // ns-3's access point hands it to its own node, which is not meant.
         constexpr uint32_t FCS = 4; // bytes
         const Mac48Address to = header.GetAddr3();
-        if (to != self && !to.IsGroup() && !serving->IsAssociated(to))
+        if (serving->IsAssociated(header.GetAddr2()) && to != self && !to.IsGroup() &&
+            !serving->IsAssociated(to))
         {
             const uint32_t ends = header.GetSerializedSize() + FCS;
             lost(frame->CreateFragment(header.GetSerializedSize(), frame->GetSize() - ends),
                  "wifi_not_associated");
         }
     });
+    device->GetMac()->TraceConnectWithoutContext(
+        "MacRxDrop",
+        Callback<void, Ptr<const Packet>>(
+            [lost](Ptr<const Packet> packet) { lost(packet, "wifi_not_associated"); }));
 }
 
 /** Follows what a device sends.
@@ -318,6 +354,7 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
                          " with these together; does the standard have such a channel?");
     }
     NetDeviceContainer devices = install();
+    CheckPower(settings, *AsWifi(devices.Get(0)));
     for (uint32_t i = 0; fixed && i < devices.GetN(); i++)
     {
         SetDataMode(settings, *AsWifi(devices.Get(i)));
@@ -326,12 +363,19 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
 }
 
 void
-SetReceiving(Ptr<NetDevice> device, bool up)
+SetReceiving(const LinkSettings& settings, Ptr<NetDevice> device, bool up)
 {
+    const auto phy = AsWifi(device)->GetPhy();
+    const auto own = settings.wifi.attributes.find(ERROR_MODEL);
+    if (up && own != settings.wifi.attributes.end())
+    {
+        phy->SetAttribute(ERROR_MODEL, StringValue(own->second));
+        return;
+    }
     auto model = CreateObject<RateErrorModel>();
     model->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
     model->SetRate(up ? 0 : 1);
-    AsWifi(device)->GetPhy()->SetPostReceptionErrorModel(model);
+    phy->SetPostReceptionErrorModel(model);
 }
 
 bool
