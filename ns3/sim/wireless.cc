@@ -10,10 +10,12 @@
 #include "ns3/ap-wifi-mac.h"
 #include "ns3/double.h"
 #include "ns3/error-model.h"
+#include "ns3/kernel-node.h"
 #include "ns3/llc-snap-header.h"
 #include "ns3/sta-wifi-mac.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+#include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-mpdu.h"
 #include "ns3/wifi-net-device.h"
@@ -335,6 +337,50 @@ WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& 
                                     }));
 }
 
+/** Follows what an access point passes on: ns-3's discards what its full queue does not take without
+ * a word. It hands each frame to its own node, too, right behind that.
+ * @param device a device
+ * @param lost gets what the queue did not take
+ */
+void
+WatchPassing(Ptr<WifiNetDevice> device, const Lost& lost)
+{
+    const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
+    if (!serving || device->GetNode()->GetObject<KernelNode>()) // which takes these frames itself
+    {
+        return;
+    }
+    const auto latest = std::make_shared<uint64_t>(0); // the packet that was queued last
+    for (const AcIndex category : {AC_BE, AC_BK, AC_VI, AC_VO, AC_BE_NQOS})
+    {
+        if (const auto queue = serving->GetTxopQueue(category))
+        {
+            queue->TraceConnectWithoutContext(
+                "Enqueue",
+                Callback<void, Ptr<const WifiMpdu>>([latest](Ptr<const WifiMpdu> frame) {
+                    *latest = frame->GetPacket()->GetUid();
+                }));
+        }
+    }
+    device->SetPromiscReceiveCallback([=](Ptr<NetDevice>,
+                                          Ptr<const Packet> packet,
+                                          uint16_t protocol,
+                                          const Address&,
+                                          const Address& to,
+                                          NetDevice::PacketType type) {
+        if (type == NetDevice::PACKET_OTHERHOST && *latest != packet->GetUid() &&
+            serving->IsAssociated(Mac48Address::ConvertFrom(to)))
+        {
+            LlcSnapHeader header;
+            header.SetType(protocol);
+            Ptr<Packet> whole = packet->Copy();
+            whole->AddHeader(header);
+            lost(whole, "wifi_queue_full");
+        }
+        return true;
+    });
+}
+
 } // namespace
 
 NetDeviceContainer
@@ -415,6 +461,7 @@ WatchWifiDrops(const std::vector<Ptr<NetDevice>>& devices, const SeeDrop& see)
         };
         WatchReceiving(wifi, fates, lost);
         WatchSending(wifi->GetMac(), fates, lost);
+        WatchPassing(wifi, lost);
     }
 }
 

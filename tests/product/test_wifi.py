@@ -365,3 +365,22 @@ def test_a_channel_that_is_up_again_has_its_error_model(scenario: Scenarios) -> 
     words += ["--set", "events=[{at: 0s, link: wlan0, state: up}]"]
     for each in run(scenario(LINE), *words)["flows"]:
         assert each["received"] == 0
+
+
+def test_what_a_full_access_point_discards_is_counted(scenario: Scenarios) -> None:
+    """Its queue is full of packets for a station that has gone."""
+    text = """
+mode: simulate
+nodes: {count: 4, n3: {waypoints: [0s 50 0, 1s 50 0, 2s 250 0, 4s 30 30]}}
+links: [{wifi: {nodes: all, standard: 80211ax, access_point: n0}}]
+mobility: {spacing: 40}
+routing: {protocol: static}
+duration: 6s
+flows:
+  - {type: udp, from: n1, to: n2, rate: 20Mbit, size: 1472}
+  - {type: ping, from: n1, to: n3, interval: 200ms}
+"""
+    result = run(scenario(text))
+    assert flow(result, "udp")["lost_at"]["n0: wifi_queue_full"] > 0
+    for each in result["flows"]:
+        assert each["sent"] == each["received"] + sum(each["lost_at"].values()), each
