@@ -211,9 +211,8 @@ SimulatedFlow::MakeTcp(const Network& network)
     if (const auto constant = DynamicCast<OnOffApplication>(source))
     {
         // Behind the event that starts it, which its initialization, an event too, schedules.
-        Simulator::Schedule(m_begin - Simulator::Now(), [constant] {
-            Simulator::ScheduleNow(&TolerateFailure, constant);
-        });
+        Simulator::Schedule(m_begin - Simulator::Now(),
+                            [constant] { Simulator::ScheduleNow(&TolerateFailure, constant); });
     }
 }
 

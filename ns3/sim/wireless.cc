@@ -307,9 +307,9 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         }
     });
     device->GetMac()->TraceConnectWithoutContext(
-        "MacRxDrop",
-        Callback<void, Ptr<const Packet>>(
-            [lost](Ptr<const Packet> packet) { lost(packet, "wifi_not_associated"); }));
+        "MacRxDrop", Callback<void, Ptr<const Packet>>([lost](Ptr<const Packet> packet) {
+            lost(packet, "wifi_not_associated");
+        }));
 }
 
 /** Follows what a device sends.
@@ -337,8 +337,8 @@ WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& 
                                     }));
 }
 
-/** Follows what an access point passes on: ns-3's discards what its full queue does not take without
- * a word. It hands each frame to its own node, too, right behind that.
+/** Follows what an access point passes on: ns-3's discards what its full queue does not take
+ * without a word. It hands each frame to its own node, too, right behind that.
  * @param device a device
  * @param lost gets what the queue did not take
  */
@@ -356,8 +356,7 @@ WatchPassing(Ptr<WifiNetDevice> device, const Lost& lost)
         if (const auto queue = serving->GetTxopQueue(category))
         {
             queue->TraceConnectWithoutContext(
-                "Enqueue",
-                Callback<void, Ptr<const WifiMpdu>>([latest](Ptr<const WifiMpdu> frame) {
+                "Enqueue", Callback<void, Ptr<const WifiMpdu>>([latest](Ptr<const WifiMpdu> frame) {
                     *latest = frame->GetPacket()->GetUid();
                 }));
         }
