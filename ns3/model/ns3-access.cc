@@ -50,6 +50,7 @@ using GlobalExternals = std::integral_constant<int, 10>;
 using RipTable = std::integral_constant<int, 11>;
 using RipNgTable = std::integral_constant<int, 12>;
 using PacketTags = std::integral_constant<int, 13>;
+using SocketConnected = std::integral_constant<int, 14>;
 
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
@@ -70,6 +71,7 @@ constexpr std::list<Ipv4RoutingTableEntry*> Ipv4GlobalRouting::*Get(GlobalExtern
 constexpr EntriesWith<RipRoutingTableEntry, EventId> Rip::*Get(RipTable);
 constexpr EntriesWith<RipNgRoutingTableEntry, EventId> RipNg::*Get(RipNgTable);
 constexpr PacketTagList Packet::*Get(PacketTags);
+constexpr Callback<void, Ptr<Socket>> Socket::*Get(SocketConnected);
 
 struct NodeHandlers
 {
@@ -129,6 +131,7 @@ template struct Grant<GlobalExternals, &Ipv4GlobalRouting::m_ASexternalRoutes>;
 template struct Grant<RipTable, &Rip::m_routes>;
 template struct Grant<RipNgTable, &RipNg::m_routes>;
 template struct Grant<PacketTags, &Packet::m_packetTagList>;
+template struct Grant<SocketConnected, &Socket::m_connectionSucceeded>;
 
 using HandlerEntry =
     std::remove_cvref_t<decltype((std::declval<const Node&>().*Get(NodeHandlers{})).front())>;
@@ -326,6 +329,12 @@ KeepPlacesOfRefused(Ping& ping, uint16_t sequence)
         // The one sent last is at the end, and those before it that were refused have no answer.
         requests.resize(sequence + size_t{1}, requests.back());
     }
+}
+
+void
+SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed)
+{
+    socket.SetConnectCallback(socket.*Get(SocketConnected{}), failed);
 }
 
 std::optional<uint64_t>

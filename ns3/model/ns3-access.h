@@ -38,7 +38,8 @@ class RoutingProtocol;
  * The one place that reaches private members of ns-3's classes.
  *
  * ns-3 (3.44 to 3.48) has no public call to give an IP interface another device, none to list
- * raw sockets and protocol handlers, and none to mend the list of Ping's requests. ns3-access.cc
+ * raw sockets and protocol handlers, and none to mend the list of Ping's requests or what an
+ * application does when a connection fails. ns3-access.cc
  * reaches the members by explicit instantiation, where the language lifts access checks
  * ([temp.spec] p6), and checks the type of each at compile time, so that a release that renames or
  * changes one fails to build there and nowhere else.
@@ -131,6 +132,14 @@ bool VisitRoutes(const Ipv6RoutingProtocol& protocol,
  * @param sequence the number of the request that it sent last
  */
 void KeepPlacesOfRefused(Ping& ping, uint16_t sequence);
+
+/**
+ * Replaces what is called when a connection cannot be made, and only that: ns-3's OnOffApplication
+ * ends the process then (src/applications/model/onoff-application.cc, 3.44).
+ * @param socket a socket of a connection that an application makes
+ * @param failed gets the socket
+ */
+void SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed);
 
 /**
  * @return when the next event of the simulation is due, in steps of the time resolution (the

@@ -66,6 +66,17 @@ HasRoute(Ptr<Node> node, const IpAddress& destination)
     return routing && routing->RouteOutput(Create<Packet>(), header, nullptr, error);
 }
 
+/** Lets a connection of an application that has started fail: its flow says that nothing arrived.
+ */
+void
+TolerateFailure(Ptr<OnOffApplication> source)
+{
+    if (const auto socket = source->GetSocket())
+    {
+        ns3access::SetConnectionFailed(*socket, Callback<void, Ptr<Socket>>([](Ptr<Socket>) {}));
+    }
+}
+
 } // namespace
 
 SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
@@ -197,6 +208,12 @@ SimulatedFlow::MakeTcp(const Network& network)
         source->SetAttribute("Local", AddressValue(SocketAddress(*m_from, 0)));
     }
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
+    if (const auto constant = DynamicCast<OnOffApplication>(source))
+    {
+        // Behind the event that starts it, which its initialization, an event too, schedules.
+        Simulator::Schedule(m_begin - Simulator::Now(),
+                            [constant] { Simulator::ScheduleNow(&TolerateFailure, constant); });
+    }
 }
 
 void

@@ -16,6 +16,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
 #include "ns3/global-value.h"
+#include "ns3/kernel-node.h"
 #include "ns3/names.h"
 #include "ns3/path-channel.h"
 #include "ns3/path-helper.h"
@@ -98,6 +99,30 @@ HasBitErrors(const viaduct::scenario::Scenario& scenario)
                });
 }
 
+/** Gives the kernels on a Wi-Fi link intervals of their own between requests for one neighbour: the
+ * kernel's timers of a second end at multiples of 64 ms (kernel/time/timer.c, HZ=1000), those of
+ * all kernels in virtual time at one instant, and requests that are sent then are lost.
+ */
+void
+SpreadRequestsOfKernels(const std::vector<NetworkLink>& links)
+{
+    constexpr int64_t LEAST = 1000; // ms: net.ipv4.neigh.default.retrans_time_ms
+    constexpr int64_t STEP = 64;    // ms
+    constexpr std::size_t STEPS = 16;
+    for (const NetworkLink& link : links)
+    {
+        for (std::size_t i = 0; i < link.devices.size(); i++)
+        {
+            const auto kernel = link.devices[i]->GetNode()->GetObject<KernelNode>();
+            if (kernel && viaduct::scenario::IsWifi(*link.settings))
+            {
+                const int64_t own = LEAST + STEP * static_cast<int64_t>(i % STEPS);
+                kernel->SetRequestInterval(link.devices[i], MilliSeconds(own));
+            }
+        }
+    }
+}
+
 } // namespace
 
 Network::Network(const viaduct::scenario::Scenario& scenario,
@@ -130,6 +155,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
             ResolveAddressesAsKernelsDo(node, viaduct::scenario::IsOnWifi(m_scenario, name));
         }
     }
+    SpreadRequestsOfKernels(m_links);
     RouteHosts(m_scenario, *this);
     if (scenario.routing.protocol == "static")
     {
@@ -303,7 +329,7 @@ Network::SetLinkUp(const std::string& name, bool up)
     {
         for (const auto& device : link.devices)
         {
-            SetReceiving(device, up);
+            SetReceiving(*link.settings, device, up);
         }
         return;
     }

@@ -20,7 +20,7 @@ MakeWifi(const viaduct::scenario::LinkSettings& settings, const NodeContainer&)
 }
 
 void
-SetReceiving(Ptr<NetDevice>, bool)
+SetReceiving(const viaduct::scenario::LinkSettings&, Ptr<NetDevice>, bool)
 {
 }
 

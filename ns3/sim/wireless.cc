@@ -10,9 +10,12 @@
 #include "ns3/ap-wifi-mac.h"
 #include "ns3/double.h"
 #include "ns3/error-model.h"
+#include "ns3/kernel-node.h"
 #include "ns3/llc-snap-header.h"
 #include "ns3/sta-wifi-mac.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-mpdu.h"
 #include "ns3/wifi-net-device.h"
@@ -24,6 +27,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -37,6 +41,8 @@ using viaduct::scenario::Wifi;
 
 namespace
 {
+
+const char ERROR_MODEL[] = "PostReceptionErrorModel"; // attribute of ns3::WifiPhy
 
 WifiStandard
 StandardOf(const Wifi& wifi)
@@ -122,16 +128,18 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
 {
     Ptr<WifiPhy> phy = device.GetPhy();
     std::string known;
-    bool found = false;
+    std::set<std::string> names; // 80211g lists those of 80211b twice
     for (const auto& modes : {phy->GetModeList(), phy->GetMcsList()})
     {
         for (const WifiMode& mode : modes)
         {
-            known += (known.empty() ? "" : ", ") + mode.GetUniqueName();
-            found = found || mode.GetUniqueName() == settings.wifi.rate;
+            if (names.insert(mode.GetUniqueName()).second)
+            {
+                known += (known.empty() ? "" : ", ") + mode.GetUniqueName();
+            }
         }
     }
-    if (!found)
+    if (!names.contains(settings.wifi.rate))
     {
         throw UsageError("link " + settings.name + ": wifi.rate: \"" + settings.wifi.rate +
                          "\" is no WifiMode of " + settings.wifi.standard + ", which has " + known);
@@ -139,6 +147,30 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
     auto rates = device.GetRemoteStationManager();
     rates->SetAttribute("DataMode", StringValue(settings.wifi.rate));
     rates->SetAttribute("ControlMode", StringValue(phy->GetDefaultMode().GetUniqueName()));
+}
+
+/** ns-3 looks at the levels of a radio's power only when it sends, and ends the process then.
+ * @param settings the link
+ * @param device one of its devices
+ */
+void
+CheckPower(const LinkSettings& settings, const WifiNetDevice& device)
+{
+    DoubleValue start;
+    DoubleValue end;
+    UintegerValue levels;
+    device.GetPhy()->GetAttribute("TxPowerStart", start);
+    device.GetPhy()->GetAttribute("TxPowerEnd", end);
+    device.GetPhy()->GetAttribute("TxPowerLevels", levels);
+    if (start.Get() == end.Get() ? levels.Get() > 0 : start.Get() < end.Get() && levels.Get() > 1)
+    {
+        return;
+    }
+    std::ostringstream text;
+    text << "link " << settings.name << ": wifi.attributes: TxPowerLevels is " << levels.Get()
+         << ", from TxPowerStart, " << start.Get() << " dBm, to TxPowerEnd, " << end.Get()
+         << " dBm; for one power give both ends alike, and one level";
+    throw UsageError(text.str());
 }
 
 Ptr<WifiNetDevice>
@@ -247,7 +279,8 @@ using Lost = std::function<void(Ptr<const Packet>, const char*)>;
 /** Follows what a device receives.
  * @param device a device
  * @param fates of its link
- * @param lost gets what an access point cannot pass on
+ * @param lost gets what an access point cannot pass on, and what arrives, acknowledged, from or at
+ * a station that is not associated
  */
 void
 WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, const Lost& lost)
@@ -265,13 +298,18 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         // ns-3's access point hands it to its own node, which is not meant.
         constexpr uint32_t FCS = 4; // bytes
         const Mac48Address to = header.GetAddr3();
-        if (to != self && !to.IsGroup() && !serving->IsAssociated(to))
+        if (serving->IsAssociated(header.GetAddr2()) && to != self && !to.IsGroup() &&
+            !serving->IsAssociated(to))
         {
             const uint32_t ends = header.GetSerializedSize() + FCS;
             lost(frame->CreateFragment(header.GetSerializedSize(), frame->GetSize() - ends),
                  "wifi_not_associated");
         }
     });
+    device->GetMac()->TraceConnectWithoutContext(
+        "MacRxDrop", Callback<void, Ptr<const Packet>>([lost](Ptr<const Packet> packet) {
+            lost(packet, "wifi_not_associated");
+        }));
 }
 
 /** Follows what a device sends.
@@ -299,6 +337,49 @@ WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& 
                                     }));
 }
 
+/** Follows what an access point passes on: ns-3's discards what its full queue does not take
+ * without a word. It hands each frame to its own node, too, right behind that.
+ * @param device a device
+ * @param lost gets what the queue did not take
+ */
+void
+WatchPassing(Ptr<WifiNetDevice> device, const Lost& lost)
+{
+    const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
+    if (!serving || device->GetNode()->GetObject<KernelNode>()) // which takes these frames itself
+    {
+        return;
+    }
+    const auto latest = std::make_shared<uint64_t>(0); // the packet that was queued last
+    for (const AcIndex category : {AC_BE, AC_BK, AC_VI, AC_VO, AC_BE_NQOS})
+    {
+        if (const auto queue = serving->GetTxopQueue(category))
+        {
+            queue->TraceConnectWithoutContext(
+                "Enqueue", Callback<void, Ptr<const WifiMpdu>>([latest](Ptr<const WifiMpdu> frame) {
+                    *latest = frame->GetPacket()->GetUid();
+                }));
+        }
+    }
+    device->SetPromiscReceiveCallback([=](Ptr<NetDevice>,
+                                          Ptr<const Packet> packet,
+                                          uint16_t protocol,
+                                          const Address&,
+                                          const Address& to,
+                                          NetDevice::PacketType type) {
+        if (type == NetDevice::PACKET_OTHERHOST && *latest != packet->GetUid() &&
+            serving->IsAssociated(Mac48Address::ConvertFrom(to)))
+        {
+            LlcSnapHeader header;
+            header.SetType(protocol);
+            Ptr<Packet> whole = packet->Copy();
+            whole->AddHeader(header);
+            lost(whole, "wifi_queue_full");
+        }
+        return true;
+    });
+}
+
 } // namespace
 
 NetDeviceContainer
@@ -318,6 +399,7 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
                          " with these together; does the standard have such a channel?");
     }
     NetDeviceContainer devices = install();
+    CheckPower(settings, *AsWifi(devices.Get(0)));
     for (uint32_t i = 0; fixed && i < devices.GetN(); i++)
     {
         SetDataMode(settings, *AsWifi(devices.Get(i)));
@@ -326,12 +408,19 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
 }
 
 void
-SetReceiving(Ptr<NetDevice> device, bool up)
+SetReceiving(const LinkSettings& settings, Ptr<NetDevice> device, bool up)
 {
+    const auto phy = AsWifi(device)->GetPhy();
+    const auto own = settings.wifi.attributes.find(ERROR_MODEL);
+    if (up && own != settings.wifi.attributes.end())
+    {
+        phy->SetAttribute(ERROR_MODEL, StringValue(own->second));
+        return;
+    }
     auto model = CreateObject<RateErrorModel>();
     model->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
     model->SetRate(up ? 0 : 1);
-    AsWifi(device)->GetPhy()->SetPostReceptionErrorModel(model);
+    phy->SetPostReceptionErrorModel(model);
 }
 
 bool
@@ -371,6 +460,7 @@ WatchWifiDrops(const std::vector<Ptr<NetDevice>>& devices, const SeeDrop& see)
         };
         WatchReceiving(wifi, fates, lost);
         WatchSending(wifi->GetMac(), fates, lost);
+        WatchPassing(wifi, lost);
     }
 }
 

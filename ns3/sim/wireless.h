@@ -28,10 +28,11 @@ NetDeviceContainer MakeWifi(const viaduct::scenario::LinkSettings& settings,
                             const NodeContainer& nodes);
 
 /** Has a device receive nothing, or what comes. What it sends is on the channel in any case.
+ * @param settings its link's, which may have an error model of its own
  * @param device a Wi-Fi device
  * @param up whether it receives
  */
-void SetReceiving(Ptr<NetDevice> device, bool up);
+void SetReceiving(const viaduct::scenario::LinkSettings& settings, Ptr<NetDevice> device, bool up);
 
 /** @param device any device
  * @return whether it is a Wi-Fi station that has no access point now */

@@ -263,6 +263,8 @@ BAD = [
     (WIFI + "range=-1", "whole number from 1"),
     (WIFI + "attributes.TxPower=3", "ns3::YansWifiPhy has no attribute"),
     (WIFI + "attributes.TxPowerStart=loud", 'wifi.attributes: TxPowerStart: "loud" is no'),
+    (WIFI + "attributes.TxPowerStart=30", "TxPowerStart, 30 dBm, to TxPowerEnd, 16.0206 dBm; for"),
+    (WIFI + "attributes.TxPowerLevels=0", "TxPowerLevels is 0"),
     (WIFI + 'attributes.ChannelSettings="{37, 20, BAND_5GHZ, 0}"', "ns-3 makes no radio of"),
     ("nodes.n1.position=[nan, 0]", "'nan' is not a number of metres"),
     ("nodes.n1.waypoints=[0s 0 0, 2s 9 9, 1s 0 0]", "1s is not after the one before"),
@@ -305,3 +307,80 @@ def test_places_need_a_radio(scenario: Scenarios) -> None:
     text = "mode: simulate\nnodes: {count: 2, n1: {position: [1, 1]}}\nlinks: [{line: all}]\n"
     line = viaduct("run", scenario(text)).error_line(2)
     assert "nodes.n1.position: only nodes on a wifi link are somewhere" in line
+
+
+def test_a_station_that_comes_back_has_its_losses_counted(scenario: Scenarios) -> None:
+    """What it acknowledges before it is associated again is lost there."""
+    text = (
+        LINE.replace("nodes: {count: 3}", "nodes: {count: 3, n2: {waypoints: [0s 50 0, 1s 50 0, "
+        "2s 250 0, 4s 30 30]}}")
+        .replace("nodes: all,", "nodes: all, access_point: n0,")
+        .replace("to: n2, size: 500, rate: 400kbit", "to: n2, size: 1400, rate: 2Mbit")
+    )
+    udp = flow(run(scenario(text), "--set", "convergence.required=false"), "udp")
+    assert udp["lost_at"]["n2: wifi_not_associated"] > 0
+    assert udp["sent"] == udp["received"] + sum(udp["lost_at"].values()), udp
+
+
+def test_a_connection_that_cannot_be_made_leaves_the_other_results(scenario: Scenarios) -> None:
+    """ns-3 gives up after 189 s: its application then ended the simulator."""
+    text = """
+mode: simulate
+nodes: {count: 2, far: {position: [5000, 0]}}
+links: [{wifi: {nodes: all, range: 70}}]
+routing: {protocol: static}
+convergence: {timeout: 1s, required: false}
+duration: 200s
+flows:
+  - {type: tcp, from: n0, to: far, rate: 100kbit}
+  - {type: ping, from: n0, to: n1, interval: 1s}
+"""
+    result = run(scenario(text), status=1)
+    assert any("nothing reached far" in failure for failure in result["failures"])
+    ping = flow(result, "ping")
+    assert ping["received"] == ping["sent"] == 200
+
+
+SENDERS = "[{type: ping, from: n0, to: n2}, {type: udp, from: n2, to: n0, rate: 100kbit}]"
+
+
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_kernels_that_begin_at_one_instant_find_their_neighbours(
+    family: str, scenario: Scenarios
+) -> None:
+    """Requests of senders that do not hear each other, or send at once, collide at first."""
+    need()
+    words = ["--set", "stack=kernel", "--set", f"flows={SENDERS}"]
+    if family == "ipv6":
+        words += ["--set", "addressing={ipv4: none, ipv6: fd00::/48}"]
+        words += ["--set", "links.0.wifi.range=200", "--set", "routing={protocol: static}"]
+    for each in run(scenario(LINE), *words)["flows"]:
+        assert each["received"] > 0.8 * each["sent"] > 0, each
+
+
+def test_a_channel_that_is_up_again_has_its_error_model(scenario: Scenarios) -> None:
+    model = "ns3::RateErrorModel[ErrorRate=1|ErrorUnit=ERROR_UNIT_PACKET]"
+    words = ["--set", f"{WIFI}attributes.PostReceptionErrorModel={model}"]
+    words += ["--set", "convergence={timeout: 1s, required: false}"]
+    words += ["--set", "events=[{at: 0s, link: wlan0, state: up}]"]
+    for each in run(scenario(LINE), *words)["flows"]:
+        assert each["received"] == 0
+
+
+def test_what_a_full_access_point_discards_is_counted(scenario: Scenarios) -> None:
+    """Its queue is full of packets for a station that has gone."""
+    text = """
+mode: simulate
+nodes: {count: 4, n3: {waypoints: [0s 50 0, 1s 50 0, 2s 250 0, 4s 30 30]}}
+links: [{wifi: {nodes: all, standard: 80211ax, access_point: n0}}]
+mobility: {spacing: 40}
+routing: {protocol: static}
+duration: 6s
+flows:
+  - {type: udp, from: n1, to: n2, rate: 20Mbit, size: 1472}
+  - {type: ping, from: n1, to: n3, interval: 200ms}
+"""
+    result = run(scenario(text))
+    assert flow(result, "udp")["lost_at"]["n0: wifi_queue_full"] > 0
+    for each in result["flows"]:
+        assert each["sent"] == each["received"] + sum(each["lost_at"].values()), each

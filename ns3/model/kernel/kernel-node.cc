@@ -106,6 +106,19 @@ KernelNode::SetSysctl(const std::string& name, const std::string& value)
 }
 
 void
+KernelNode::SetRequestInterval(Ptr<NetDevice> device, Time interval)
+{
+    WhenConfigured(device, [this, interval](const Port& port) {
+        const std::string milliseconds = std::to_string(interval.GetMilliSeconds());
+        WriteSysctl("net.ipv4.neigh." + port.name + ".retrans_time_ms", milliseconds);
+        if (HasIpv6(port))
+        {
+            WriteSysctl("net.ipv6.neigh." + port.name + ".retrans_time_ms", milliseconds);
+        }
+    });
+}
+
+void
 KernelNode::WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work)
 {
     if (device->GetNode() != m_node)

@@ -10,6 +10,7 @@
 #include "ns3/kernel-socket-stack.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
+#include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/route-source.h"
 
@@ -45,6 +46,14 @@ class KernelNode : public Object
      * @param value its value, set before the node's devices go up
      */
     void SetSysctl(const std::string& name, const std::string& value);
+    /**
+     * Kernels that all began at one instant repeat their requests at one instant too: senders that
+     * do not hear each other then lose all of them on a radio.
+     * @param device a device of the node
+     * @param interval between two requests for a neighbour's address (ARP and neighbour
+     * solicitation; retrans_time_ms of the device), in whole milliseconds
+     */
+    void SetRequestInterval(Ptr<NetDevice> device, Time interval);
     /**
      * Captures each of the node's devices.
      * @param prefix the files are PREFIX-NODE-DEVICE.pcap
