@@ -311,9 +311,9 @@ def test_places_need_a_radio(scenario: Scenarios) -> None:
 
 def test_a_station_that_comes_back_has_its_losses_counted(scenario: Scenarios) -> None:
     """What it acknowledges before it is associated again is lost there."""
+    walk = "n2: {waypoints: [0s 50 0, 1s 50 0, 2s 250 0, 4s 30 30]}"
     text = (
-        LINE.replace("nodes: {count: 3}", "nodes: {count: 3, n2: {waypoints: [0s 50 0, 1s 50 0, "
-        "2s 250 0, 4s 30 30]}}")
+        LINE.replace("count: 3", f"count: 3, {walk}")
         .replace("nodes: all,", "nodes: all, access_point: n0,")
         .replace("to: n2, size: 500, rate: 400kbit", "to: n2, size: 1400, rate: 2Mbit")
     )
