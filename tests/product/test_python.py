@@ -54,6 +54,18 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
+def run_python(program: str, site: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A program with the package in this folder."""
+    return subprocess.run(
+        ["/usr/bin/python3", "-c", program],
+        env=os.environ | {"PYTHONPATH": str(site), "VIADUCT": str(VIADUCT)},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
 def test_pip_installs_a_wheel(file: Path, tmp_path: Path) -> None:
     """As pip does it in a source tree; what it needs is the machine's, not an index's."""
     tree, wheels, site = (tmp_path / name for name in ("tree", "wheels", "site"))
@@ -69,15 +81,8 @@ def test_pip_installs_a_wheel(file: Path, tmp_path: Path) -> None:
     execute([*pip, "install", *ours, "--target", site, wheel]).expect()
     run = f"viaduct.run({str(file)!r}, mode='simulate')"
     program = f"import viaduct; print(viaduct.__file__, {run})"
-    environment = os.environ | {"PYTHONPATH": str(site), "VIADUCT": str(VIADUCT)}
-    done = subprocess.run(
-        ["/usr/bin/python3", "-c", program],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_python(program, site, tmp_path)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(site)), done
     assert "python-sweep: simulate, 1 flows" in done.stdout
 
@@ -85,15 +90,7 @@ def test_pip_installs_a_wheel(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", range(3))
 def test_the_document_runs(number: int, lab: str, tmp_path: Path) -> None:
     block = blocks("python")[number].replace("python-demo", lab)
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "VIADUCT": str(VIADUCT)}
-    done = subprocess.run(
-        ["/usr/bin/python3", "-c", block],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = run_python(block, ROOT / "python", tmp_path)
     assert done.returncode == 0, done.stderr
     expected = ["rtt_ms.p50", "2 links.0.spec", "delay=20ms"][number]
     assert expected.split(" ")[0] in done.stdout, done.stdout
