@@ -128,24 +128,35 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
     }
 }
 
-/** @return InterfacePort::departures, in the namespace of the thread */
-std::string
-DescribeDepartures(int ifindex, bool passesQdisc)
+/**
+ * Have the qdisc of an interface keep departure times, if it can; in the namespace of the thread.
+ * @param request the interface
+ * @param[in,out] opened gets InterfacePort::timed and InterfacePort::departures
+ */
+void
+OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
 {
-    if (!passesQdisc)
+    const std::string clock = "by the simulator's clock: ";
+    if (request.qdiscBypass)
     {
-        return "by the simulator's clock: frames pass no qdisc";
+        opened.departures = clock + "frames pass no qdisc";
+        return;
     }
     viaduct::sys::Netlink session;
     const std::string keeper =
-        viaduct::sys::QdiscOfDepartureTimes(viaduct::sys::Qdiscs(session, ifindex));
+        viaduct::sys::QdiscOfDepartureTimes(viaduct::sys::Qdiscs(session, opened.ifindex));
     if (keeper.empty())
     {
-        return "by the simulator's clock: the qdisc (" + viaduct::sys::RootQdisc(session, ifindex) +
-               ") keeps no times";
+        opened.departures = clock + "the qdisc (" +
+                            viaduct::sys::RootQdisc(session, opened.ifindex) + ") keeps no times";
+        return;
     }
-    return "by the simulator's clock: SO_TXTIME is not used, though the qdisc (" + keeper +
-           ") keeps times";
+    using viaduct::io::TimedSender;
+    opened.timed = std::make_unique<TimedSender>(OpenSender(request.interface),
+                                                 opened.ifindex,
+                                                 keeper == "etf" ? TimedSender::Clock::kTai
+                                                                 : TimedSender::Clock::kMonotonic);
+    opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
 }
 
 } // namespace
@@ -181,9 +192,9 @@ OpenInterfacePort(const InterfaceRequest& request)
         opened.port = OpenEither(request, info->ifindex, opened.reason);
         break;
     }
-    opened.departures = DescribeDepartures(info->ifindex, !request.qdiscBypass);
-    opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
     opened.ifindex = info->ifindex;
+    OpenDepartures(request, opened);
+    opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
     opened.running = info->running;
     return opened;
 }

@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "io/port.h"
+#include "io/timed_sender.h"
 #include "sys/network/link.h"
 
 #include <memory>
@@ -25,6 +26,7 @@ struct InterfacePort
     std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of its state
     int ifindex = 0;                                    //!< its number
     bool running = false;                               //!< up, with a carrier
+    std::unique_ptr<viaduct::io::TimedSender> timed;    //!< by its qdisc; null: it keeps no times
     std::string departures; //!< what keeps the times of DepartureTags, and why
     std::string reason;     //!< why `port` is of its kind, if that was left open; else empty
 };

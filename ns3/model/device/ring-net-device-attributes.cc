@@ -200,6 +200,17 @@ RingNetDevice::GetDepartures() const
     return m_opened ? m_opened->departures : "by the simulator's clock";
 }
 
+Time
+RingNetDevice::GetSentLateness() const
+{
+    viaduct::Histogram sent = GetTiming().sent;
+    if (m_opened && m_opened->timed)
+    {
+        sent.Merge(m_opened->timed->lateness());
+    }
+    return NanoSeconds(sent.Quantile(0.99));
+}
+
 uint64_t
 RingNetDevice::GetDrops(DropReason reason) const
 {
@@ -251,6 +262,18 @@ PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& late
     os << "\n";
 }
 
+/** Print what became of the frames that a qdisc was to send at their times. */
+void
+PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
+{
+    const auto& counters = timed.counters();
+    PrintLateness(os, "sent by the qdisc", timed.lateness());
+    os << "  given to the qdisc: " << counters.sent
+       << " frames (missed their time: " << counters.missed
+       << ", nothing heard of: " << counters.unheard + timed.Waiting() << ", at most "
+       << static_cast<double>(timed.earliest().nanoseconds()) / 1000 << " us early)\n";
+}
+
 /** Print what a port could not carry. */
 void
 PrintLosses(std::ostream& os, const viaduct::io::PortCounters& counters)
@@ -280,6 +303,10 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     }
     PrintLateness(os, "received", GetTiming().received);
     PrintLateness(os, "sent", GetTiming().sent);
+    if (m_opened && m_opened->timed && m_opened->timed->counters().sent > 0)
+    {
+        PrintDepartures(os, *m_opened->timed);
+    }
     if (auto threaded = dynamic_cast<const viaduct::io::ThreadedPort*>(m_burst.GetPort()))
     {
         PrintLateness(os, "sent by the thread, after that", threaded->SendingDelays());

@@ -130,11 +130,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         return NanoSeconds(GetTiming().received.Quantile(0.99));
     }
 
-    /** @return the same of sent frames */
-    Time GetSentLateness() const
-    {
-        return NanoSeconds(GetTiming().sent.Quantile(0.99));
-    }
+    /** @return the same of sent frames, also those that left by the interface's qdisc */
+    Time GetSentLateness() const;
 
     /**
      * Print what the port is, what keeps departure times if some waited, how late frames were, and
@@ -227,6 +224,17 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
                    const Address& dest,
                    uint16_t protocolNumber,
                    Time when);
+    /**
+     * Give a packet to the interface's qdisc, which sends it at a time in the future.
+     * @return false if it does not take it
+     */
+    bool HandOver(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& dest,
+                  uint16_t protocolNumber,
+                  Time when);
+    /** Handle what is known of packets that the qdisc has got. @return whether there was any */
+    bool ReadDepartures();
     /** Count a payload to send as dropped. @return false */
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
 
@@ -234,6 +242,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     viaduct::io::SuperFrameSplitter m_splitter; //!< splits super-frames of the kernel
     std::unique_ptr<InterfacePort> m_opened;    //!< by OpenInterface(), without its port
     uint32_t m_monitor = 0;                     //!< its link monitor's id in the reactor
+    uint32_t m_departed = 0;                    //!< InterfacePort::timed's id in the reactor
     std::unique_ptr<HeldPayloads> m_held;       //!< with HeaderBytes only
     DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames that leave later
     UnjoinedFrames m_unjoined;                                  //!< in m_burst

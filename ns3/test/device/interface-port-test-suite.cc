@@ -5,9 +5,6 @@
 #include "interface-test-support.h"
 
 #include "io/xdp_port.h"
-#include "sys/network/qdisc.h"
-
-#include <sstream>
 
 /**
  * @file
@@ -20,21 +17,6 @@ using namespace ns3::viaducttest;
 
 namespace
 {
-
-/** @return the message with which a device refuses to open its interface; empty: it does not */
-std::string
-Refusal(Ptr<RingNetDevice> device)
-{
-    try
-    {
-        device->GetNode()->Initialize();
-    }
-    catch (const viaduct::Error& error)
-    {
-        return error.what();
-    }
-    return "";
-}
 
 /** @return the attribute PortDescription */
 std::string
@@ -146,49 +128,6 @@ class RefusalTestCase : public PortTestCase
     }
 };
 
-/** What keeps departure times. */
-class DeparturesTestCase : public PortTestCase
-{
-  public:
-    DeparturesTestCase() : PortTestCase("AfPacket", "says what keeps departure times")
-    {
-    }
-
-  private:
-    /** @return what a new device on an interface says */
-    std::string DeparturesOf(TestInterface& link)
-    {
-        Ptr<RingNetDevice> device = link.MakeDevice(m_kind);
-        device->SetAttribute("QdiscBypass", BooleanValue(false));
-        NS_TEST_EXPECT_MSG_EQ(Refusal(device), "", "opened");
-        StringValue text;
-        device->GetAttribute("Departures", text);
-        device->Dispose();
-        return text.Get();
-    }
-
-    void RunOnInterfaces() override
-    {
-        ReactorScope reactor(TestTime::REAL);
-        TestInterface link;
-        const std::string clock = "by the simulator's clock: ";
-        NS_TEST_EXPECT_MSG_EQ(
-            DeparturesOf(link), clock + "the qdisc (noqueue) keeps no times", "none");
-        link.network.b.Run("tc qdisc add dev b0 root pfifo");
-        NS_TEST_EXPECT_MSG_EQ(
-            DeparturesOf(link), clock + "the qdisc (pfifo) keeps no times", "none that does");
-        if (viaduct::sys::HasQdisc("fq"))
-        {
-            link.network.b.Run("tc qdisc replace dev b0 root fq");
-            NS_TEST_EXPECT_MSG_EQ(DeparturesOf(link),
-                                  clock +
-                                      "SO_TXTIME is not used, though the qdisc (fq) keeps times",
-                                  "one that does");
-        }
-        Simulator::Destroy();
-    }
-};
-
 /** The tests of the attribute Port. */
 class InterfacePortTestSuite : public TestSuite
 {
@@ -200,7 +139,6 @@ class InterfacePortTestSuite : public TestSuite
             AddTestCase(new ChoiceTestCase(kind), TestCase::Duration::QUICK);
         }
         AddTestCase(new RefusalTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new DeparturesTestCase, TestCase::Duration::QUICK);
     }
 };
 

@@ -108,6 +108,21 @@ struct TestInterface
     }
 };
 
+/** @return the message with which a device refuses to open its interface; empty: it does not */
+inline std::string
+Refusal(Ptr<RingNetDevice> device)
+{
+    try
+    {
+        device->GetNode()->Initialize();
+    }
+    catch (const viaduct::Error& error)
+    {
+        return error.what();
+    }
+    return "";
+}
+
 /** Look every millisecond of simulated time until something is so, for 20 s at most; then stop. */
 inline void
 StopWhen(std::function<bool()> condition,
