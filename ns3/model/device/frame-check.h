@@ -43,6 +43,30 @@ HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
            viaduct::wire::Load8(packet.data()) != 0x45;
 }
 
+/**
+ * @ingroup viaduct
+ * @param mtu of the interface, bytes
+ * @param protocol EtherType
+ * @return the longest payload of a frame of this EtherType: a VLAN tag of the user's does not count
+ */
+inline uint32_t
+LongestPayload(uint16_t mtu, uint16_t protocol)
+{
+    return mtu + (protocol == viaduct::wire::ether_type::kVlan ? viaduct::wire::VlanTag::kSize : 0);
+}
+
+/**
+ * @ingroup viaduct
+ * @param protocol EtherType
+ * @return whether it is of IPv4 or IPv6
+ */
+inline bool
+IsIp(uint16_t protocol)
+{
+    return protocol == viaduct::wire::ether_type::kIpv4 ||
+           protocol == viaduct::wire::ether_type::kIpv6;
+}
+
 } // namespace ns3
 
 #endif /* VIADUCT_FRAME_CHECK_H */

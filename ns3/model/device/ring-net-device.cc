@@ -15,17 +15,14 @@
 #include "ns3/queue-limits.h"
 #include "ns3/simulator.h"
 
-#include "base/clock.h"
 #include "io/threaded_port.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <sys/epoll.h>
 #include <utility>
-#include <vector>
 
 namespace ns3
 {
@@ -40,29 +37,8 @@ namespace wire = viaduct::wire;
 constexpr uint32_t LLC_SNAP_HEADER = 8;   //!< IEEE 802.2 LLC and SNAP
 constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< up to here length, above type (IEEE 802.3)
 constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< a cache line
-/// How long before its time the qdisc gets a frame, ms: longer than this process may have to wait for
-/// a processor, short enough that queues (fq: 100 frames of a flow) rarely fill.
-constexpr uint64_t HANDED_OVER_BEFORE = 20;
-/// With so many frames in the qdisc, what has become of them is read, also if no driver says so.
-constexpr size_t UNREAD_DEPARTURES = 1024;
 /// LLC of SNAP and the organisation code of an EtherType (RFC 1042).
 constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
-
-/**
- * @return the longest payload of a frame of this EtherType: a VLAN tag of the user's does not count
- */
-uint32_t
-LongestPayload(uint16_t mtu, uint16_t protocol)
-{
-    return mtu + (protocol == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0);
-}
-
-/** @return whether an EtherType is of IPv4 or IPv6 */
-bool
-IsIp(uint16_t protocol)
-{
-    return protocol == wire::ether_type::kIpv4 || protocol == wire::ether_type::kIpv6;
-}
 
 /** The payload of an 802.3 frame. */
 struct LlcPayload
@@ -392,92 +368,6 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
         NotifyQueued(frame.size());
     }
     return true;
-}
-
-bool
-RingNetDevice::SendLater(Ptr<Packet> packet,
-                         const Address& source,
-                         const Address& dest,
-                         uint16_t protocolNumber,
-                         Time when)
-{
-    const bool hasQdisc = m_opened && m_opened->timed;
-    if (m_departures.Count() + (hasQdisc ? m_opened->timed->Waiting() : 0) >= m_departureQueueSize)
-    {
-        return DropSent(packet, TX_TOO_MANY_DEPARTURES);
-    }
-    const auto send = [=, this] { SendFrom(packet, source, dest, protocolNumber); };
-    if (!hasQdisc)
-    {
-        m_departures.Add(when, send);
-        return true;
-    }
-    const auto handOver = [=, this] {
-        if (!HandOver(packet, source, dest, protocolNumber, when))
-        {
-            m_departures.Add(when, send);
-        }
-    };
-    if (const Time early = when - MilliSeconds(HANDED_OVER_BEFORE); early > Simulator::Now())
-    {
-        m_departures.Add(early, handOver);
-    }
-    else
-    {
-        handOver();
-    }
-    return true;
-}
-
-bool
-RingNetDevice::HandOver(Ptr<Packet> packet,
-                        const Address& source,
-                        const Address& dest,
-                        uint16_t protocolNumber,
-                        Time when)
-{
-    const uint32_t payload = packet->GetSize();
-    if (!m_linkUp || payload > LongestPayload(EthernetNetDevice::GetMtu(), protocolNumber))
-    {
-        return false;
-    }
-    auto frame = std::make_shared<std::vector<std::byte>>(wire::EthernetHeader::kSize + payload);
-    wire::EthernetHeader{wireconversion::ToWire(Mac48Address::ConvertFrom(dest)),
-                         wireconversion::ToWire(Mac48Address::ConvertFrom(source)),
-                         protocolNumber}
-        .Write(*frame);
-    if (!JoinPacket(*packet,
-                    std::span(*frame).subspan(wire::EthernetHeader::kSize),
-                    IsIp(protocolNumber) ? FirstHeader::IP : FirstHeader::OTHER))
-    {
-        return false;
-    }
-    const viaduct::Instant due =
-        ReactorSimulatorImpl::Get()->GetVirtualNow() +
-        viaduct::Duration::Nanoseconds((when - Simulator::Now()).GetNanoSeconds());
-    if (m_opened->timed->Waiting() >= UNREAD_DEPARTURES)
-    {
-        ReadDepartures();
-    }
-    if (m_opened->timed->Send(*frame, due) != viaduct::io::TimedSender::Result::kTaken)
-    {
-        return false;
-    }
-    if (IsSendingTraced())
-    {
-        m_departures.Add(when, [=, this] { TraceSent(MakePacket(*frame)); });
-    }
-    return true;
-}
-
-bool
-RingNetDevice::ReadDepartures()
-{
-    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
-    return m_opened->timed->ReadFates(viaduct::MonotonicClock::Now(), [&](viaduct::Duration late) {
-        reactor->RecordPortLateness(late);
-        HandleLateness(true, late);
-    }) > 0;
 }
 
 void
