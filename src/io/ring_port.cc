@@ -21,6 +21,8 @@
 #include "base/socket_option.h"
 #include "io/flight_log.h"
 #include "io/interface.h"
+#include "io/shared_counters.h"
+#include "io/vnet_header.h"
 #include "wire/ethernet.h"
 #include "wire/link_tag.h"
 
@@ -35,20 +37,6 @@ constexpr size_t kLongFrameBytes = 65536 + 256;
 constexpr size_t kPage = 4096;
 constexpr size_t kTags = 2 * wire::VlanTag::kSize;  // IEEE 802.1ad
 constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check for an error
-
-// struct virtio_net_hdr of linux/virtio_net.h, which is not valid C++ everywhere. With
-// PACKET_VNET_HDR on, one precedes each frame in both directions, in the host's byte order.
-struct VnetHeader {
-  static constexpr uint8_t kNeedsChecksum = 1;  // VIRTIO_NET_HDR_F_NEEDS_CSUM
-  static constexpr uint8_t kNoGso = 0;          // VIRTIO_NET_HDR_GSO_NONE
-  uint8_t flags;
-  uint8_t gso_type;
-  uint16_t header_length;
-  uint16_t gso_size;
-  uint16_t checksum_start;
-  uint16_t checksum_offset;
-};
-static_assert(sizeof(VnetHeader) == 10);
 
 size_t SendBufferOf(int fd) {
   int bytes = 0;
@@ -125,6 +113,7 @@ class RingPort::Impl {
       : socket_(std::move(socket)),
         sender_(std::move(sender)),
         ifindex_(options.ifindex),
+        outgoing_(options.outgoing),
         mtu_(InterfaceMtu(socket_.get(), options.ifindex)),
         request_(SetUpRing(socket_.get(), options)),
         ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
@@ -148,6 +137,24 @@ class RingPort::Impl {
     }
   }
 
+  // The group, not the socket, decides on what this machine sends; before Linux 6.2 it gets that,
+  // too, and it is left out here.
+  uint16_t JoinFanout(std::optional<uint16_t> group) {
+    constexpr uint32_t kIgnoreOutgoing = 0x4000;  // PACKET_FANOUT_FLAG_IGNORE_OUTGOING
+    leaves_out_outgoing_ = !outgoing_;
+    const uint32_t unique = group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID;
+    const auto join = [&](uint32_t flags) {
+      const uint32_t request = (PACKET_FANOUT_HASH | unique | flags) << 16 | group.value_or(0);
+      return setsockopt(Fd(), SOL_PACKET, PACKET_FANOUT, &request, sizeof request);
+    };
+    if (outgoing_ || join(kIgnoreOutgoing) != 0) SystemCall("setsockopt PACKET_FANOUT", join(0));
+    uint32_t made = 0;
+    socklen_t size = sizeof made;
+    SystemCall("getsockopt PACKET_FANOUT",
+               getsockopt(Fd(), SOL_PACKET, PACKET_FANOUT, &made, &size));
+    return static_cast<uint16_t>(made);
+  }
+
   int Fd() const { return socket_.get(); }
   uint32_t Mtu() const { return mtu_; }
 
@@ -162,12 +169,16 @@ class RingPort::Impl {
       if ((status & TP_STATUS_USER) == 0) break;
       if ((status & TP_STATUS_COPY) != 0 && long_used == kLongFrames) break;
       ++lent_;
+      if (leaves_out_outgoing_ && IsOutgoing(*slot)) {
+        if ((status & TP_STATUS_COPY) != 0) DiscardLong();
+        continue;
+      }
       ReceivedFrame& frame = frames[count];
       const bool whole = (status & TP_STATUS_COPY) != 0
                              ? TakeLong(*slot, status, long_frames_[long_used], frame)
                              : TakeFromSlot(*slot, status, frame);
       if (!whole) {
-        Count(rx_.dropped_truncated, 1);
+        counters_.rx.dropped_truncated.Add(1);
         continue;
       }
       if ((status & TP_STATUS_COPY) != 0) ++long_used;
@@ -177,8 +188,8 @@ class RingPort::Impl {
     if (count == 0) {
       if (empty_looks_++ % kLooksAnError == 0) ClearError();
     } else {
-      Count(rx_.frames, count);
-      Count(rx_.bytes, bytes);
+      counters_.rx.frames.Add(count);
+      counters_.rx.bytes.Add(bytes);
     }
     return count;
   }
@@ -200,15 +211,15 @@ class RingPort::Impl {
           bytes += frames[taken + i].size();
           flight_.Add(frames[taken + i].size());
         }
-        Count(tx_.bytes, bytes);
-        Count(tx_.frames, static_cast<uint64_t>(sent));
+        counters_.tx.bytes.Add(bytes);
+        counters_.tx.frames.Add(static_cast<uint64_t>(sent));
         taken += static_cast<size_t>(sent);
         continue;
       }
       // sendmmsg only reports the error of the first frame of a call.
       if (errno == EINTR) continue;
       if (IsBackpressure(errno)) break;
-      Count(tx_.dropped_error, 1);
+      counters_.tx.dropped_error.Add(1);
       refused_.push_back(static_cast<uint32_t>(taken));
       ++taken;
     }
@@ -232,14 +243,9 @@ class RingPort::Impl {
     if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {
       ring_full_.fetch_add(stats.tp_drops, std::memory_order_relaxed);
     }
-    constexpr auto kRelaxed = std::memory_order_relaxed;
-    return {.rx_frames = rx_.frames.load(kRelaxed),
-            .rx_bytes = rx_.bytes.load(kRelaxed),
-            .tx_frames = tx_.frames.load(kRelaxed),
-            .tx_bytes = tx_.bytes.load(kRelaxed),
-            .rx_dropped_ring_full = ring_full_.load(kRelaxed),
-            .rx_dropped_truncated = rx_.dropped_truncated.load(kRelaxed),
-            .tx_dropped_error = tx_.dropped_error.load(kRelaxed)};
+    PortCounters counters = counters_.Read();
+    counters.rx_dropped_ring_full = ring_full_.load(std::memory_order_relaxed);
+    return counters;
   }
 
   bool Up() const { return InterfaceIsUp(socket_.get(), ifindex_); }
@@ -267,6 +273,19 @@ class RingPort::Impl {
           .store(TP_STATUS_KERNEL, std::memory_order_release);
       first_lent_ = (first_lent_ + 1) % request_.tp_frame_nr;
     }
+  }
+
+  static bool IsOutgoing(const tpacket2_hdr& slot) {
+    sockaddr_ll address;
+    std::memcpy(&address,
+                reinterpret_cast<const std::byte*>(&slot) + TPACKET_ALIGN(sizeof(tpacket2_hdr)),
+                sizeof address);
+    return address.sll_pkttype == PACKET_OUTGOING;
+  }
+
+  void DiscardLong() {
+    std::byte nothing;
+    recv(socket_.get(), &nothing, sizeof nothing, MSG_DONTWAIT | MSG_TRUNC);
   }
 
   bool TakeFromSlot(tpacket2_hdr& slot, uint32_t status, ReceivedFrame& frame) {
@@ -300,12 +319,7 @@ class RingPort::Impl {
     frame = {};
     last_stamp_.store(status, std::memory_order_relaxed);
     frame.received = Instant::FromNanoseconds(slot.tp_sec * int64_t{1000000000} + slot.tp_nsec);
-    if ((header.flags & VnetHeader::kNeedsChecksum) != 0) {
-      frame.checksum = Checksum::kPartial;
-      frame.checksum_start = header.checksum_start;
-      frame.checksum_offset = header.checksum_offset;
-    }
-    if (header.gso_type != VnetHeader::kNoGso) frame.gso_size = header.gso_size;
+    header.Describe(frame);
     if ((status & TP_STATUS_VLAN_VALID) != 0 && bytes.size() >= wire::EthernetHeader::kSize) {
       const uint16_t type =
           (status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot.tp_vlan_tpid : wire::ether_type::kVlan;
@@ -342,21 +356,11 @@ class RingPort::Impl {
     return error == EAGAIN || (error == ENOBUFS && InterfaceHasCarrier(socket_.get(), ifindex_));
   }
 
-  // One thread counts (so no locked instruction is needed), any thread reads.
-  using Counter = std::atomic<uint64_t>;
-  static void Count(Counter& counter, uint64_t n) {
-    counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-
-  // The counters of the receiving and the sending thread, on separate cache lines.
-  struct alignas(64) {
-    Counter frames = 0, bytes = 0, dropped_truncated = 0;
-  } rx_;
-  struct alignas(64) {
-    Counter frames = 0, bytes = 0, dropped_error = 0;
-  } tx_;
+  SharedCounters counters_;
   UniqueFd socket_, sender_, transmit_fd_;
   int ifindex_;
+  bool outgoing_;
+  bool leaves_out_outgoing_ = false;  // frames that this machine sends may be in the ring
   uint32_t mtu_;
   tpacket_req request_;
   Mapping ring_;
@@ -364,7 +368,7 @@ class RingPort::Impl {
   uint32_t first_lent_ = 0;
   uint32_t lent_ = 0;
   uint32_t empty_looks_ = 0;
-  Counter ring_full_ = 0;
+  std::atomic<uint64_t> ring_full_ = 0;
   std::atomic<uint32_t> last_stamp_ = 0;  // the last frame's status, which says whose stamp it has
   VnetHeader no_offload_{};
   std::array<iovec, 2 * kTxBurst> iovecs_{};
@@ -379,6 +383,7 @@ RingPort::RingPort(RingPort&&) noexcept = default;
 RingPort& RingPort::operator=(RingPort&&) noexcept = default;
 RingPort::~RingPort() = default;
 
+uint16_t RingPort::JoinFanout(std::optional<uint16_t> group) { return impl_->JoinFanout(group); }
 size_t RingPort::Receive(std::span<ReceivedFrame> frames) { return impl_->Receive(frames); }
 size_t RingPort::Transmit(std::span<const FrameToSend> frames) { return impl_->Transmit(frames); }
 std::span<const uint32_t> RingPort::Refused() const { return impl_->Refused(); }

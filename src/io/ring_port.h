@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -53,6 +54,13 @@ class RingPort final : public AnyPort {
   RingPort(RingPort&&) noexcept;
   RingPort& operator=(RingPort&&) noexcept;
   ~RingPort() override;
+
+  // Shares the interface's frames with other ports on it: each frame goes to one of the group,
+  // those of a flow to the same (PACKET_FANOUT_HASH). The first one makes the group
+  // (PACKET_FANOUT_FLAG_ UNIQUEID, Linux 4.12); the others name it. Until it joins, a port gets
+  // every frame: so its socket's filter should let none pass before. Returns the group. Throws
+  // SystemError.
+  uint16_t JoinFanout(std::optional<uint16_t> group = std::nullopt);
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;

@@ -49,7 +49,7 @@ TEST(TunPortTest, ReadsBurstsUntilNothingIsThere) {
 
 TEST(TunPortTest, CountsPacketsThatAreTooLong) {
   Device device;
-  TunPort port(std::move(device.user), 10);
+  TunPort port(std::move(device.user), {.max_frame = 10});
   ASSERT_EQ(write(device.kernel.get(), "12345678901", 11), 11);
   ASSERT_EQ(write(device.kernel.get(), "1234567890", 10), 10);
   std::vector<ReceivedFrame> frames(4);

@@ -5,17 +5,22 @@
 #include "interface-port.h"
 
 #include "base/error.h"
+#include "io/merged_port.h"
 #include "io/ring_port.h"
+#include "io/threaded_port.h"
+#include "io/tun_port.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/network/qdisc.h"
+#include "sys/network/tun.h"
 #include "xdp/open.h"
 
 #include <fcntl.h>
 #include <optional>
 #include <sys/socket.h>
 #include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -52,27 +57,80 @@ OpenSender(const std::string& interface)
                             ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
 }
 
-/** @return one by which it receives, with room for super-frames, which no ring has */
+/** @return one by which it receives, with room for super-frames, which no ring has; no filter yet
+ */
 viaduct::UniqueFd
 OpenReceiver(const InterfaceRequest& request)
 {
-    const auto program = viaduct::sys::PacketFilter::Compile(request.filter);
-    viaduct::UniqueFd socket =
-        std::move(viaduct::sys::OpenPacketSocket(request.interface, /*promiscuous=*/true).fd);
-    program.Attach(socket.get());
-    return socket;
+    return std::move(viaduct::sys::OpenPacketSocket(request.interface, /*promiscuous=*/true).fd);
 }
 
-/** @return a port of all kernels; @p ifindex of the interface, in the namespace of the thread */
-std::unique_ptr<viaduct::io::AnyPort>
-OpenRing(const InterfaceRequest& request, int ifindex)
+/** One port, or several as one. */
+using Ports = std::vector<std::unique_ptr<viaduct::io::AnyPort>>;
+
+/** @return ports of all kernels; @p ifindex of the interface, in the namespace of the thread */
+Ports
+OpenRings(const InterfaceRequest& request, int ifindex)
 {
+    const auto program = viaduct::sys::PacketFilter::Compile(request.filter);
     viaduct::io::RingOptions options;
     options.ifindex = ifindex;
     options.qdisc_bypass = request.qdiscBypass;
     options.stamp_on_arrival = true;
-    return viaduct::io::Hold(
-        viaduct::io::RingPort(OpenReceiver(request), options, OpenSender(request.interface)));
+    Ports ports;
+    std::optional<uint16_t> group;
+    for (uint32_t i = 0; i < request.queues; ++i)
+    {
+        viaduct::UniqueFd receiver = OpenReceiver(request);
+        // Until the second one is in the group, it would get what the first one gets, too.
+        (i == 0 ? program : viaduct::sys::PacketFilter::Compile("less 0")).Attach(receiver.get());
+        auto port = std::make_unique<viaduct::io::RingPort>(
+            std::move(receiver), options, OpenSender(request.interface));
+        if (request.queues > 1)
+        {
+            group = port->JoinFanout(group);
+        }
+        if (i > 0)
+        {
+            viaduct::SystemCall("setsockopt SO_DETACH_FILTER",
+                                setsockopt(port->Fd(), SOL_SOCKET, SO_DETACH_FILTER, nullptr, 0));
+            program.Attach(port->Fd());
+        }
+        ports.push_back(std::move(port));
+    }
+    return ports;
+}
+
+/** @return the other end of a TAP device; @p made whether it was not there before */
+Ports
+OpenTap(const InterfaceRequest& request, bool made)
+{
+    if (!request.filter.empty())
+    {
+        throw viaduct::UsageError("TAP device " + request.interface +
+                                  ": nobody else gets its frames, so a Filter would only lose "
+                                  "them: leave it empty");
+    }
+    Ports ports;
+    for (auto& queue : viaduct::sys::OpenTap(request.interface, static_cast<int>(request.queues)))
+    {
+        viaduct::io::TunOptions options;
+        options.vnet_header = true;
+        ports.push_back(viaduct::io::Hold(viaduct::io::TunPort(std::move(queue), options)));
+    }
+    viaduct::sys::Netlink session;
+    if (made)
+    {
+        const int ifindex = session.GetLink(request.interface).ifindex;
+        session.SetMtu(ifindex, request.mtu);
+        session.SetUp(ifindex, true);
+    }
+    if (session.GetLink(request.interface).up)
+    {
+        // What the kernel sends before it has processed the new carrier is lost.
+        session.AwaitRunning(request.interface, viaduct::Duration::Seconds(2));
+    }
+    return ports;
 }
 
 /** @return a port by AF_XDP, likewise */
@@ -89,8 +147,8 @@ OpenXdp(const InterfaceRequest& request)
         viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
 }
 
-/** @return the better one; says in @p reason which and why */
-std::unique_ptr<viaduct::io::AnyPort>
+/** @return the better ones; says in @p reason which and why */
+Ports
 OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
 {
     try
@@ -99,7 +157,9 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
         if (opened->state().zero_copy)
         {
             reason = "its driver has zero-copy";
-            return opened;
+            Ports ports;
+            ports.push_back(std::move(opened));
+            return ports;
         }
         reason = "not AF_XDP: its driver has no zero-copy";
     }
@@ -107,7 +167,25 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
     {
         reason = std::string("not AF_XDP: ") + error.what();
     }
-    return OpenRing(request, ifindex);
+    return OpenRings(request, ifindex);
+}
+
+/** @return some ports as one. @param threads whether each gets threads of its own */
+std::unique_ptr<viaduct::io::AnyPort>
+Join(Ports ports, bool threads)
+{
+    if (threads)
+    {
+        for (auto& port : ports)
+        {
+            port = std::make_unique<viaduct::io::ThreadedPort>(std::move(port));
+        }
+    }
+    if (ports.size() == 1)
+    {
+        return std::move(ports[0]);
+    }
+    return std::make_unique<viaduct::io::MergedPort>(std::move(ports));
 }
 
 /** Throws viaduct::UsageError if an interface cannot be the device's. */
@@ -137,7 +215,7 @@ void
 OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
 {
     const std::string clock = "by the simulator's clock: ";
-    if (request.qdiscBypass)
+    if (request.qdiscBypass || request.kind == InterfacePortKind::TAP)
     {
         opened.departures = clock + "frames pass no qdisc";
         return;
@@ -170,7 +248,13 @@ OpenInterfacePort(const InterfaceRequest& request)
     {
         scope.emplace(target.get());
     }
-    const auto info = viaduct::sys::Netlink().FindLink(request.interface);
+    Ports ports;
+    auto info = viaduct::sys::Netlink().FindLink(request.interface);
+    if (request.kind == InterfacePortKind::TAP)
+    {
+        ports = OpenTap(request, /*made=*/!info);
+        info = viaduct::sys::Netlink().FindLink(request.interface);
+    }
     if (!info)
     {
         throw viaduct::UsageError(
@@ -183,15 +267,18 @@ OpenInterfacePort(const InterfaceRequest& request)
     switch (request.kind)
     {
     case InterfacePortKind::PACKET:
-        opened.port = OpenRing(request, info->ifindex);
+        ports = OpenRings(request, info->ifindex);
         break;
     case InterfacePortKind::XDP:
-        opened.port = OpenXdp(request);
+        ports.push_back(OpenXdp(request));
         break;
     case InterfacePortKind::AUTO:
-        opened.port = OpenEither(request, info->ifindex, opened.reason);
+        ports = OpenEither(request, info->ifindex, opened.reason);
+        break;
+    case InterfacePortKind::TAP:
         break;
     }
+    opened.port = Join(std::move(ports), request.threads);
     opened.ifindex = info->ifindex;
     OpenDepartures(request, opened);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());

@@ -40,6 +40,7 @@ enum class InterfacePortKind
     PACKET, //!< AF_PACKET: viaduct::io::RingPort
     XDP,    //!< AF_XDP: viaduct::io::XdpPort, or an error
     AUTO,   //!< XDP where the driver has zero-copy, else PACKET
+    TAP,    //!< the other end of a TAP device, made if it is not there: viaduct::io::TunPort
 };
 
 /**
@@ -54,12 +55,16 @@ struct InterfaceRequest
     std::string filter;           //!< the frames to receive, in tcpdump's syntax; empty: all
     bool qdiscBypass = true;      //!< whether frames sent go past its queueing discipline
     InterfacePortKind kind = InterfacePortKind::PACKET; //!< by what
+    /** Of a TAP device: its queues. With AF_PACKET: sockets that share the frames (fanout). AF_XDP
+     * has all queues of the interface anyway. */
+    uint32_t queues = 1;
+    bool threads = false; //!< whether each has threads of its own: viaduct::io::ThreadedPort
 };
 
 /**
  * @ingroup viaduct
  * @brief Open an interface in promiscuous mode. Needs CAP_NET_RAW, and CAP_SYS_ADMIN for another
- * network namespace; root for AF_XDP.
+ * network namespace; root for AF_XDP; for a TAP device CAP_NET_ADMIN, or that it is the user's.
  *
  * @param request which interface
  * @return the interface

@@ -15,6 +15,7 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include "io/merged_port.h"
 #include "io/threaded_port.h"
 
 #include <array>
@@ -105,6 +106,13 @@ RingNetDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_ioThreads),
                           MakeBooleanChecker())
+            .AddAttribute("Queues",
+                          "With AfPacket: sockets that share the frames of Interface, a flow's by "
+                          "the same one (fanout). With Tap: queues of the device. With IoThreads "
+                          "each has threads of its own. AF_XDP has all queues of the interface.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&RingNetDevice::m_queues),
+                          MakeUintegerChecker<uint32_t>(1, 256))
             .AddAttribute("Interface",
                           "The interface to open (as root) if no port was set.",
                           StringValue(""),
@@ -124,8 +132,10 @@ RingNetDevice::GetTypeId()
                 MakeStringChecker())
             .AddAttribute("Port",
                           "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
-                          "the frames from the kernel; an error where it cannot be had), or Auto: "
-                          "AF_XDP where the driver has zero-copy, else AF_PACKET.",
+                          "the frames from the kernel; an error where it cannot be had), Auto: "
+                          "AF_XDP where the driver has zero-copy, else AF_PACKET; or Tap: the node "
+                          "is at the other end of a TAP device of the kernel's, which is made if "
+                          "it is not there.",
                           EnumValue(InterfacePortKind::PACKET),
                           MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
                           MakeEnumChecker(InterfacePortKind::PACKET,
@@ -133,7 +143,9 @@ RingNetDevice::GetTypeId()
                                           InterfacePortKind::XDP,
                                           "AfXdp",
                                           InterfacePortKind::AUTO,
-                                          "Auto"))
+                                          "Auto",
+                                          InterfacePortKind::TAP,
+                                          "Tap"))
             .AddAttribute("PortDescription",
                           "What the port is and how it works, for people.",
                           TypeId::ATTR_GET,
@@ -307,7 +319,12 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     {
         PrintDepartures(os, *m_opened->timed);
     }
-    if (auto threaded = dynamic_cast<const viaduct::io::ThreadedPort*>(m_burst.GetPort()))
+    const viaduct::io::AnyPort* sender = m_burst.GetPort();
+    if (auto merged = dynamic_cast<const viaduct::io::MergedPort*>(sender))
+    {
+        sender = merged->ports()[0].get();
+    }
+    if (auto threaded = dynamic_cast<const viaduct::io::ThreadedPort*>(sender))
     {
         PrintLateness(os, "sent by the thread, after that", threaded->SendingDelays());
     }

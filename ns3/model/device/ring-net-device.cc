@@ -15,7 +15,6 @@
 #include "ns3/queue-limits.h"
 #include "ns3/simulator.h"
 
-#include "io/threaded_port.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
@@ -128,11 +127,9 @@ RingNetDevice::OpenInterface()
                                                                   .mtu = GetMtu(),
                                                                   .filter = m_filter,
                                                                   .qdiscBypass = m_qdiscBypass,
-                                                                  .kind = m_portKind}));
-    if (m_ioThreads)
-    {
-        m_opened->port = std::make_unique<viaduct::io::ThreadedPort>(std::move(m_opened->port));
-    }
+                                                                  .kind = m_portKind,
+                                                                  .queues = m_queues,
+                                                                  .threads = m_ioThreads}));
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

@@ -261,6 +261,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool m_flowControl;            //!< attribute FlowControl
     bool m_qdiscBypass;            //!< attribute QdiscBypass
     bool m_ioThreads;              //!< attribute IoThreads
+    uint32_t m_queues;             //!< attribute Queues
     InterfacePortKind m_portKind;  //!< attribute Port
     uint32_t m_headerBytes;        //!< attribute HeaderBytes
     uint32_t m_heldPayloads;       //!< attribute HeldPayloads

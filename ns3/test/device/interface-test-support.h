@@ -8,6 +8,7 @@
 #include "../viaduct-test-support.h"
 
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "io/test/test_network.h"
 #include "xdp/program.h"
 
+#include <algorithm>
 #include <iostream>
 #include <list>
 #include <string>
@@ -29,8 +31,9 @@
 namespace ns3::viaducttest
 {
 
-/// Values of the attribute Port, also with IoThreads.
-inline const char* const PORT_KINDS[] = {"AfPacket", "AfXdp", "AfPacketThreads", "AfXdpThreads"};
+/// Values of the attribute Port, also with IoThreads or Queues.
+inline const char* const PORT_KINDS[] = {
+    "AfPacket", "AfXdp", "AfPacketThreads", "AfXdpThreads", "AfPacketQueues"};
 
 /** @return why there are no such ports here; empty if there are */
 inline std::string
@@ -96,9 +99,11 @@ struct TestInterface
     {
         device->SetAttribute("Namespace", StringValue(network.b.Path()));
         device->SetAttribute("Interface", StringValue("b0"));
-        const auto end = kind.find("Threads");
+        const auto end = std::min(kind.find("Threads"), kind.find("Queues"));
+        const std::string rest = end == std::string::npos ? "" : kind.substr(end);
         device->SetAttribute("Port", StringValue(kind.substr(0, end)));
-        device->SetAttribute("IoThreads", BooleanValue(end != std::string::npos));
+        device->SetAttribute("IoThreads", BooleanValue(rest == "Threads"));
+        device->SetAttribute("Queues", UintegerValue(rest == "Queues" ? 3 : 1));
     }
 
     /** @return the other end */

@@ -15,11 +15,13 @@
 namespace viaduct::sys {
 namespace {
 
-UniqueFd Attach(int namespace_fd, const std::string& name) {
+// A descriptor of no device yet, and the request for one of this name.
+UniqueFd OpenClone(const std::string& name, ifreq* request) {
   if (name.empty() || name.size() >= IFNAMSIZ) {
     throw UsageError("TUN device name \"" + name + "\": 1 to 15 characters");
   }
-  NamespaceScope scope(namespace_fd);
+  *request = {};
+  std::memcpy(request->ifr_name, name.data(), name.size());
   UniqueFd fd(open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!fd && (errno == ENOENT || errno == ENODEV || errno == ENXIO)) {
     throw EnvironmentError("TUN device " + name +
@@ -27,8 +29,13 @@ UniqueFd Attach(int namespace_fd, const std::string& name) {
                            "CONFIG_TUN");
   }
   SystemCall("open /dev/net/tun", fd.get());
-  ifreq request{};
-  std::memcpy(request.ifr_name, name.data(), name.size());
+  return fd;
+}
+
+UniqueFd Attach(int namespace_fd, const std::string& name) {
+  NamespaceScope scope(namespace_fd);
+  ifreq request;
+  UniqueFd fd = OpenClone(name, &request);
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
   SystemCall("attach to TUN device " + name, ioctl(fd.get(), TUNSETIFF, &request));
   return fd;
@@ -48,6 +55,31 @@ UniqueFd OpenTun(int namespace_fd, const std::string& name) {
   Netlink session(namespace_fd);
   if (session.GetLink(name).up) session.AwaitRunning(name, Duration::Seconds(2));
   return fd;
+}
+
+std::vector<UniqueFd> OpenTap(const std::string& name, int queues) {
+  std::vector<UniqueFd> opened;
+  for (int i = 0; i < queues; ++i) {
+    ifreq request;
+    UniqueFd fd = OpenClone(name, &request);
+    request.ifr_flags =
+        static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | (queues > 1 ? IFF_MULTI_QUEUE : 0));
+    if (ioctl(fd.get(), TUNSETIFF, &request) != 0) {
+      const std::string what = "TAP device " + name + ": ";
+      if (errno == EBUSY) throw UsageError(what + "another program has it open");
+      if (errno == EINVAL && i == 0) {
+        throw UsageError(what + "there is an interface of this name that is no TAP device of " +
+                         (queues > 1 ? "several queues (`ip tuntap add NAME mode tap multi_queue`)"
+                                     : "one queue (`ip tuntap add NAME mode tap`)"));
+      }
+      throw SystemError("attach to TAP device " + name, errno);
+    }
+    SystemCall(
+        "ioctl TUNSETOFFLOAD of TAP device " + name,
+        ioctl(fd.get(), TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN));
+    opened.push_back(std::move(fd));
+  }
+  return opened;
 }
 
 }  // namespace viaduct::sys

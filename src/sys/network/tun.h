@@ -1,8 +1,9 @@
-// TUN devices: the kernel's side is an interface, the other side a descriptor that carries IP
-// packets.
+// TUN and TAP devices: the kernel's side is an interface, the other side descriptors that carry IP
+// packets (TUN) or Ethernet frames (TAP).
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 
@@ -13,5 +14,15 @@ namespace viaduct::sys {
 void CreateTun(int namespace_fd, const std::string& name);
 // The descriptor of a device that CreateTun() made; non-blocking. One at a time (EBUSY).
 UniqueFd OpenTun(int namespace_fd, const std::string& name);
+
+// The descriptors of a TAP device in the thread's namespace, one for each of `queues` (more than
+// one: IFF_MULTI_QUEUE); non-blocking, IFF_NO_PI | IFF_VNET_HDR. The kernel leaves checksums and
+// the cutting of TCP segments to whoever reads them (TUNSETOFFLOAD: io::TunPort has it undone), and
+// spreads flows over the
+// queues. A device that is not there is made, down, and ends with its descriptors; one that is
+// there must be persistent and of as many queues (`ip tuntap add NAME mode tap [multi_queue]`).
+// Throws UsageError where it is something else or in use, EnvironmentError where the kernel has no
+// TUN, SystemError.
+std::vector<UniqueFd> OpenTap(const std::string& name, int queues);
 
 }  // namespace viaduct::sys
