@@ -58,7 +58,6 @@ class Finished:
     """Results of a run, which the page plays back."""
 
     def __init__(self, file: Path) -> None:
-        file = file / "results.json" if file.is_dir() else file
         data = load(file)
         runs = data["runs"] if isinstance(data.get("runs"), list) else [data]
         for run in runs:
