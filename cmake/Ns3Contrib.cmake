@@ -28,6 +28,7 @@ foreach(room base wire sys io path rbridge result engine tunnel embed guest bpf 
   endif()
 endforeach()
 # What the module's guests start with, beside the module's library, where it looks for them.
+enable_language(C)  # ns-3 itself is C++ alone
 add_subdirectory(src/guest/inside)
 add_subdirectory(src/guest/inside/random)
 set_target_properties(viaduct-guest viaduct-random PROPERTIES
