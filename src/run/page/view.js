@@ -105,7 +105,7 @@
     }
   }
 
-  let chart = null;
+  let chart = null, hasSpecs = false;
   function drawHistory() {
     const place = byId("history");
     if (!place || typeof uPlot === "undefined") return;
@@ -140,6 +140,7 @@
     const link = lab.links.find((l) => l.name === chosen.link);
     panel.append(make("h2", `Link ${link.name}`), make("p", link.nodes.join(" - "), { className: "note" }), make("div", "", { id: "figures" }), make("div", "", { id: "history" }));
     const rows = (links.get(link.name) || {}).rows;
+    hasSpecs = Boolean(rows);
     if (rows) {
       for (const direction of ["up", "down"].filter((d) => rows[d])) {
         const form = make("form"), input = make("input", "", { value: rows[direction].spec, name: direction, spellcheck: false });
@@ -221,6 +222,7 @@
     const place = byId("figures");
     if (!place || !chosen.link) return;
     const figures = links.get(chosen.link) || {}, rows = [];
+    if (figures.rows && !hasSpecs) return tell(showPanel()); // it was chosen before they were known
     for (const [direction, each] of Object.entries(figures.rows || {})) {
       rows.push(row(direction, each.packets, each.lost, Object.entries(each.causes).map(([c, n]) => `${c} ${n}`).join(", "), each.waiting));
     }
