@@ -4,6 +4,7 @@
 
 #include "scenario-run.h"
 
+#include "placement.h"
 #include "run-report.h"
 #include "time-conversion.h"
 

@@ -22,6 +22,7 @@
 #include "base/time.h"
 #include "scenario/scenario.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
