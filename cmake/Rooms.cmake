@@ -71,3 +71,14 @@ function(viaduct_gtest program library sources)
     add_test(NAME ${program} COMMAND ${program})
   endif()
 endfunction()
+
+# viaduct_module_units(TARGET): how the ns-3 module compiles in a few translation units.
+macro(viaduct_module_units target)
+  # NS_LOG_COMPONENT_DEFINE names the same object in every file: in a shared unit each gets its own.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_UNIQUE_ID VIADUCT_UNITY_ID
+                        UNITY_BUILD_CODE_BEFORE_INCLUDE "#undef g_log\n#define g_log VIADUCT_UNITY_ID")
+  # linux/tcp.h and netinet/tcp.h exclude each other; linux/if_packet.h defines what an enum of ns-3's has.
+  foreach(file kernel/kernel-state kernel/kernel-device-bridge device/interface-port)
+    set_source_files_properties(${VIADUCT_ROOT}/ns3/model/${file}.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
+endmacro()

@@ -254,6 +254,21 @@ PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
     }
 }
 
+std::map<std::string, std::vector<double>>
+PlacesOf(const Scenario& scenario, const NodeContainer& nodes)
+{
+    std::map<std::string, std::vector<double>> places;
+    for (uint32_t i = 0; i < scenario.nodes.size(); i++)
+    {
+        if (const auto model = nodes.Get(i)->GetObject<MobilityModel>())
+        {
+            const Vector place = model->GetPosition();
+            places[scenario.nodes[i].name] = {place.x, place.y, place.z};
+        }
+    }
+    return places;
+}
+
 void
 MoveAlongWaypoints(const Scenario& scenario, const NodeContainer& nodes)
 {

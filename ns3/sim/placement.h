@@ -9,6 +9,10 @@
 
 #include "scenario/scenario.h"
 
+#include <map>
+#include <string>
+#include <vector>
+
 namespace ns3::sim
 {
 
@@ -25,6 +29,13 @@ void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer
  * @param nodes its nodes, in its order, which PlaceNodes() has placed
  */
 void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
+
+/** @param scenario the nodes
+ * @param nodes its nodes, in its order
+ * @return by name, where those of Wi-Fi links are now: x, y, z in m
+ */
+std::map<std::string, std::vector<double>> PlacesOf(const viaduct::scenario::Scenario& scenario,
+                                                    const NodeContainer& nodes);
 
 /** @param one a node that is somewhere
  * @param other another

@@ -4,6 +4,7 @@
 
 #include "scenario-run.h"
 
+#include "placement.h"
 #include "run-report.h"
 #include "time-conversion.h"
 
@@ -331,6 +332,7 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
         return;
     }
     m_progress = viaduct::MonotonicClock::Now();
+    m_places = PlacesOf(m_scenario, m_network->GetNodes());
     m_traffic = std::make_unique<SimulatedTraffic>(m_scenario, *m_network, *m_files, m_control);
     SchedulePauses();
 }
@@ -440,6 +442,7 @@ ScenarioRun::SendReport() const
     {
         m_files->Describe(report);
         report.assumptions = m_simulated.assumptions;
+        report.positions = m_places;
     }
     if (m_drops)
     {

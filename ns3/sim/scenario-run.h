@@ -22,6 +22,7 @@
 #include "base/time.h"
 #include "scenario/scenario.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -123,6 +124,7 @@ class ScenarioRun
     std::unique_ptr<SimulatedTraffic> m_traffic;         //!< mode simulate, after convergence
     std::unique_ptr<StackDrops> m_drops;                 //!< where ns-3 forwards
     std::unique_ptr<HubService> m_hub;                   //!< `viaduct hub` of a simulation
+    std::map<std::string, std::vector<double>> m_places; //!< at the traffic's start, m, by node
     std::vector<viaduct::Duration> m_pauses;             //!< since convergence
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
     viaduct::Instant m_progress;                         //!< when it was last shown, wall clock

@@ -112,9 +112,20 @@ def text_of(value: Any) -> str:
 
 @contextlib.contextmanager
 def main_errors(name: str) -> Iterator[None]:
-    """Of a subcommand: errors become their one line and the exit status."""
+    """Of a subcommand: errors become their one line and the exit status.
+
+    Where nobody reads on (`| head`), it ends without a word, as programs that SIGPIPE ends do.
+    """
     try:
-        yield
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still in the buffers goes nowhere, else the interpreter complains at its end.
+        for descriptor in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+        sys.exit(128 + signal.SIGPIPE)
     except ViaductError as error:
         print(f"viaduct: {error}", file=sys.stderr)
         sys.exit(error.status)

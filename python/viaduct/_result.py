@@ -112,7 +112,7 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        """A table of the flows, and a link to the report, for Jupyter."""
+        """A table of the flows, and the report, for Jupyter."""
         flows = [flat_flow(flow) for flow in self.data["flows"]]
         columns = list(dict.fromkeys(key for flow in flows for key in flow))
         head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
@@ -121,13 +121,23 @@ class Result:
             for flow in flows
         )
         failures = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.data.get("failures", []))
-        link = ""
-        if self.report:
-            address = html.escape((self.report / "index.html").resolve().as_uri())
-            link = f'<p><a href="{address}">report</a></p>'
         return (
             f"<p>{html.escape(repr(self)[1:-1])}</p><table><tr>{head}</tr>{body}</table>"
-            f"{'<ul>' + failures + '</ul>' if failures else ''}{link}"
+            f"{'<ul>' + failures + '</ul>' if failures else ''}{self._report_html()}"
+        )
+
+    def _report_html(self) -> str:
+        """The report as it is: one document that loads nothing, in a frame of its own."""
+        if self.report is None:
+            return ""
+        try:
+            page = html.escape((self.report / "index.html").read_text())
+        except OSError as error:
+            said = f"{self.report}: no report: {error.strerror}"
+            return f"<p>{html.escape(said)}</p>"
+        return (
+            '<iframe sandbox="allow-scripts" title="report" width="100%" height="600" '
+            f'style="border:0" srcdoc="{page}"></iframe>'
         )
 
 
@@ -149,7 +159,11 @@ def flat_flow(flow: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load(file: Path) -> dict[str, Any]:
-    """Reads a JSON file that holds a map; the error says what is wrong."""
+    """Reads a JSON file that holds a map, or that of a report's or sweep's folder.
+
+    The error says what is wrong.
+    """
+    file = file / "results.json" if file.is_dir() else file
     try:
         data = json.loads(file.read_text())
     except OSError as error:

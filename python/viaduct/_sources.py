@@ -1,4 +1,4 @@
-"""What `viaduct view` shows: a lab, a path, or the results of a run."""
+"""What `viaduct view` shows: a lab, a path, a paused simulation, or the results of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,6 +46,9 @@ class Source(Protocol):
     def set_link(self, link: str, up: bool) -> None:
         """Takes it down, or up."""
 
+    def resume(self) -> None:
+        """Continues what is paused."""
+
     def close(self) -> None:
         """Leaves nothing behind."""
 
@@ -58,7 +61,6 @@ class Finished:
     """Results of a run, which the page plays back."""
 
     def __init__(self, file: Path) -> None:
-        file = file / "results.json" if file.is_dir() else file
         data = load(file)
         runs = data["runs"] if isinstance(data.get("runs"), list) else [data]
         for run in runs:
@@ -95,8 +97,48 @@ class Finished:
     def set_link(self, link: str, up: bool) -> None:  # noqa: D102
         raise _refuse("links to change")
 
+    def resume(self) -> None:  # noqa: D102
+        raise _refuse("pause")
+
     def close(self) -> None:  # noqa: D102
         return
+
+
+def node_of(name: str, ask: Callable[[list[str]], str]) -> dict[str, Any]:
+    """Addresses and routes; `ask` gives the output of a program in the node."""
+    found: dict[str, Any] = {"name": name, "addresses": [], "routes": []}
+    for each in json.loads(ask(["ip", "-j", "address"]) or "[]"):
+        if each.get("ifname") != "lo":
+            given = each.get("addr_info", [])
+            addresses = " ".join(f"{a['local']}/{a['prefixlen']}" for a in given)
+            found["addresses"].append([each["ifname"], each.get("operstate", ""), addresses])
+    for family in ("-4", "-6"):
+        text = ask(["ip", family, "route"])
+        found["routes"] += [line.strip() for line in text.splitlines() if line.strip()]
+    return found
+
+
+def path_of(
+    first: str, last: str, owner: Mapping[str, str], ask: Callable[[str, list[str]], str]
+) -> dict[str, Any]:
+    """The hops, as the nodes' tables say; `owner`: whose each address is."""
+    targets = [address for address, node in owner.items() if node == last]
+    targets.sort(key=lambda address: ipaddress.ip_address(address).version)
+    if not targets:
+        raise ViaductError(f"node {last} has no address", 1)
+    target, here, nodes = targets[0], first, [first]
+    while here != last and len(nodes) <= 64:
+        text = ask(here, ["ip", "-j", "route", "get", target])
+        route = (json.loads(text or "[]") or [{}])[0]
+        following = owner.get(str(route.get("gateway") or route.get("dst") or ""))
+        if following is None or following == here:
+            why = f"{here} has no next hop to {target}"
+            return {"nodes": nodes, "complete": False, "why": why}
+        if following in nodes:
+            return {"nodes": [*nodes, following], "complete": False, "why": "a loop"}
+        nodes.append(following)
+        here = following
+    return {"nodes": nodes, "complete": here == last, "to": target}
 
 
 class _Statistics:
@@ -264,35 +306,10 @@ class Live:
         return output
 
     def node(self, name: str) -> dict[str, Any]:  # noqa: D102
-        found: dict[str, Any] = {"name": name, "addresses": [], "routes": []}
-        for each in json.loads(self._in_node(name, ["ip", "-j", "address"]) or "[]"):
-            if each.get("ifname") != "lo":
-                given = each.get("addr_info", [])
-                addresses = " ".join(f"{a['local']}/{a['prefixlen']}" for a in given)
-                found["addresses"].append([each["ifname"], each.get("operstate", ""), addresses])
-        for family in ("-4", "-6"):
-            text = self._in_node(name, ["ip", family, "route"])
-            found["routes"] += [line.strip() for line in text.splitlines() if line.strip()]
-        return found
+        return node_of(name, lambda words: self._in_node(name, words))
 
     def path(self, first: str, last: str) -> dict[str, Any]:  # noqa: D102
-        targets = [address for address, owner in self._owner.items() if owner == last]
-        targets.sort(key=lambda address: ipaddress.ip_address(address).version)
-        if not targets:
-            raise ViaductError(f"node {last} has no address", 1)
-        target, here, nodes = targets[0], first, [first]
-        while here != last and len(nodes) <= 64:
-            text = self._in_node(here, ["ip", "-j", "route", "get", target])
-            route = (json.loads(text or "[]") or [{}])[0]
-            following = self._owner.get(str(route.get("gateway") or route.get("dst") or ""))
-            if following is None or following == here:
-                why = f"{here} has no next hop to {target}"
-                return {"nodes": nodes, "complete": False, "why": why}
-            if following in nodes:
-                return {"nodes": [*nodes, following], "complete": False, "why": "a loop"}
-            nodes.append(following)
-            here = following
-        return {"nodes": nodes, "complete": here == last, "to": target}
+        return path_of(first, last, self._owner, self._in_node)
 
     def packets(self, link: str) -> dict[str, Any]:  # noqa: D102
         ends = self._link(link)["ends"]
@@ -329,12 +346,121 @@ class Live:
             raise ViaductError("an interface of a path is taken down with ip link", 2)
         checked(["link", f"{self._name}:{link}", "up" if up else "down"])
 
+    def resume(self) -> None:  # noqa: D102
+        raise ViaductError(f"{self._kind} {self._name} is not paused", 2)
+
     def close(self) -> None:  # noqa: D102
         self._statistics.close()
         for packets in self._packets.values():
             packets.close()
         for counters in self._counters.values():
             counters.close()
+
+
+class Paused:
+    """A simulation that stands still at a virtual instant (`viaduct run --pause-at`).
+
+    A program that runs in a node lets some virtual time pass, so each node and link is asked once,
+    when somebody looks at it, and again only after a change.
+    """
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self._name, self._pid = str(record["name"]), int(record["pid"])
+        self._time, self._nodes = float(record["time"]), list(record["nodes"])
+        self._lock = threading.Lock()
+        self._read: dict[tuple[str, ...], str] = {}
+        self._ended: str | None = None
+        self._links: dict[str, dict[str, Any]] = {}
+        for link in record["links"]:
+            ends = list(zip(link["nodes"], link["interfaces"], strict=True))
+            name = "-".join(link["nodes"]) if len(ends) < 4 else f"lan of {link['nodes'][0]}"
+            while name in self._links:
+                name += "'"
+            self._links[name] = {"name": name, "nodes": link["nodes"], "ends": ends}
+
+    def topology(self) -> dict[str, Any]:  # noqa: D102
+        nodes = [{"name": name, "plane": "a real kernel"} for name in self._nodes]
+        links = list(self._links.values())
+        return {
+            "kind": "paused",
+            "name": self._name,
+            "paused_at": self._time,
+            "nodes": nodes,
+            "links": links,
+        }
+
+    def _look(self) -> None:
+        if self._ended is None and not any(
+            each["pid"] == self._pid and each["time"] == self._time for each in paused_simulations()
+        ):
+            self._ended = f"simulation {self._name} goes on, or has ended"
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        self._look()
+        found: dict[str, Any] = {"time": time.time(), "stamp": time.monotonic(), "links": {}}
+        return found if self._ended is None else {**found, "ended": self._ended}
+
+    def _in_node(self, node: str, *words: str) -> str:
+        if node not in self._nodes:
+            raise ViaductError(f"there is no node {node}", 2)
+        with self._lock:
+            key = (node, *words)
+            if key not in self._read:
+                target = f"{self._pid}:{node}"
+                status, output, errors = call(["kernel", "shell", target, "--", *words])
+                if status != 0:
+                    raise ViaductError(f"node {node}: {line_of(errors or output)}", 1)
+                self._read[key] = output
+            return self._read[key]
+
+    def node(self, name: str) -> dict[str, Any]:  # noqa: D102
+        return node_of(name, lambda words: self._in_node(name, *words))
+
+    def path(self, first: str, last: str) -> dict[str, Any]:  # noqa: D102
+        owner = {
+            each["local"]: node
+            for node in self._nodes
+            for interface in json.loads(self._in_node(node, "ip", "-j", "address"))
+            if interface["ifname"] != "lo"
+            for each in interface.get("addr_info", [])
+        }
+        return path_of(first, last, owner, lambda node, words: self._in_node(node, *words))
+
+    def packets(self, link: str) -> dict[str, Any]:
+        """No packets: they stand still. The queues and counters of the link's interfaces."""
+        lines = []
+        for node, interface in self._link(link)["ends"]:
+            queues = self._in_node(node, "tc", "-s", "qdisc", "show", "dev", interface)
+            counters = self._in_node(node, "ip", "-s", "link", "show", "dev", interface)
+            lines += [f"{node} {interface}", *queues.splitlines(), *counters.splitlines(), ""]
+        return {"lines": lines}
+
+    def _link(self, name: str) -> dict[str, Any]:
+        if name not in self._links:
+            raise ViaductError(f"there is no link {name}", 2)
+        return self._links[name]
+
+    def set_spec(self, link: str, direction: str, spec: str) -> None:  # noqa: D102
+        raise ViaductError("the SPECs of a simulation change by its events", 2)
+
+    def set_link(self, link: str, up: bool) -> None:  # noqa: D102
+        for node, interface in self._link(link)["ends"]:
+            self._in_node(node, "ip", "link", "set", interface, "up" if up else "down")
+        with self._lock:
+            self._read.clear()
+
+    def resume(self) -> None:
+        """Lets it go on."""
+        checked(["kernel", "resume", str(self._pid)])
+
+    def close(self) -> None:  # noqa: D102
+        return
+
+
+def paused_simulations() -> list[dict[str, Any]]:
+    """Those of this user that are alive."""
+    every = json.loads(checked(["ls", "--json"]))
+    return [e for e in every if e["kind"] == "paused simulation" and e["state"] == "paused"]
 
 
 def find(what: str | None, interval: str) -> Source:
@@ -346,14 +472,20 @@ def find(what: str | None, interval: str) -> Source:
         for each in json.loads(checked(["ls", "--json"]))
         if each.get("kind") == "lab" and each["state"] != "dead"
     ]
+    paused = paused_simulations()
     if what is None:
-        if len(labs) != 1:
-            there = f"; there are: {', '.join(labs)}" if labs else ""
+        every = [*labs, *(str(each["name"]) for each in paused)]
+        if len(every) != 1:
+            there = f"; there are: {', '.join(every)}" if every else ""
             raise ViaductError(f"give a lab, a path or results to show{there}", 2)
-        return Live(labs[0], "lab", interval)
+        return Live(labs[0], "lab", interval) if labs else Paused(paused[0])
     if what in labs:
         return Live(what, "lab", interval)
+    for each in paused:
+        if what in (each["name"], str(each["pid"])):
+            return Paused(each)
     paths = json.loads(checked(["path", "ls", "--json"]))
     if any(each["name"] == what and each["state"] == "running" for each in paths):
         return Live(what, "path", interval)
-    raise ViaductError(f"{what}: no file, and no lab or path of this name is there; viaduct ls", 2)
+    there = "no file, and no lab, path or paused simulation of this name is there; viaduct ls"
+    raise ViaductError(f"{what}: {there}", 2)

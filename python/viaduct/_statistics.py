@@ -20,21 +20,27 @@ def _t_share(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + share) if odd else share
 
 
-def t_quantile(confidence: float, freedom: float) -> float:
-    """The t with P(|T| < t) = confidence: of scipy, else by bisection of the exact formula.
+def exact_t(confidence: float, freedom: int) -> float:
+    """The t with P(|T| < t) = confidence, by bisection of the exact formula."""
+    low, high = 0.0, 1.0
+    while _t_share(high, freedom) < confidence:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _t_share(middle, freedom) < confidence else (low, middle)
+    return high
 
-    Without scipy, degrees of freedom are rounded down, which makes intervals wider.
+
+def t_quantile(confidence: float, freedom: float) -> float:
+    """The t with P(|T| < t) = confidence: of scipy where it is, which is only recommended.
+
+    Without it, degrees of freedom (Welch's may be no whole number) are rounded down, which makes
+    intervals wider.
     """
     try:
         from scipy import stats  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
-        low, high, whole = 0.0, 1.0, max(1, int(freedom))
-        while _t_share(high, whole) < confidence:
-            high *= 2
-        for _ in range(100):
-            middle = (low + high) / 2
-            low, high = (middle, high) if _t_share(middle, whole) < confidence else (low, middle)
-        return high
+        return exact_t(confidence, max(1, int(freedom)))
     return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 

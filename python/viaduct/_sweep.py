@@ -28,6 +28,7 @@ import yaml
 
 from ._command import ViaductError, call, checked, line_of, start, stop, write_whole
 from ._figures import figures_of, troubles_of
+from ._result import load
 from ._statistics import interval
 
 
@@ -99,10 +100,23 @@ class Sweep:
         The kernel frees the lock of a process that dies.
         """
         with _locked(run.stem.with_suffix(".lock"), wait) as mine:
-            if not mine or run.file.exists() or self.failure(run) is not None or self.ending:
+            if not mine or self.failure(run) is not None or self.ending or self._is_done(run):
                 return
             with _locked(self.folder / "real.lock", True) if run.real else _nothing():
                 self._perform(run)
+
+    def _is_done(self, run: Run) -> bool:
+        """Whether its results are there; such as a full disk or a power cut left are removed."""
+        if not run.file.exists():
+            return False
+        try:
+            figures_of(load(run.file))
+        except (ViaductError, KeyError, TypeError, AttributeError):
+            said = f"{run.file.name}: is damaged, and is run again"
+            print(f"{_shown(run.values)}: {said}", file=sys.stderr, flush=True)
+            run.file.unlink()
+            return False
+        return True
 
     def _perform(self, run: Run) -> None:
         part = run.stem.with_suffix(".part")

@@ -55,6 +55,29 @@ class Topology:
         named = {} if name is None else {"name": name}
         self.links.append({"pair": [a, b], **named, **({"spec": written} if written else {})})
 
+    def add_wifi(
+        self,
+        nodes: str | Sequence[str] = "all",
+        *,
+        name: str | None = None,
+        standard: str | None = None,
+        **keys: Any,
+    ) -> None:
+        """Adds a Wi-Fi channel that the nodes share (mode simulate), adding them if needed.
+
+        `keys` are those of `links[].wifi`: `range=70`, `rate="OfdmRate6Mbps"`,
+        `access_point="n0"`. Where nodes are: `add_node("n0", position=[30, 0])`,
+        `waypoints=[...]`, or `Topology(mobility={"layout": "line", "spacing": 40})`.
+        """
+        for node in [] if isinstance(nodes, str) else nodes:
+            self.nodes.setdefault(node, {})
+        if isinstance(nodes, str) and nodes != "all":
+            raise TypeError(f"a Wi-Fi channel has a list of nodes, or 'all', not '{nodes}'")
+        wifi = {"nodes": nodes if isinstance(nodes, str) else list(nodes)}
+        wifi |= keys if standard is None else {"standard": standard, **keys}
+        self.links.append({"wifi": wifi, **({} if name is None else {"name": name})})
+        self._keys.setdefault("mode", "simulate")
+
     def add_flow(self, kind: str, source: str, to: str, **keys: Any) -> None:
         """Adds traffic: udp, tcp or ping; keys are those of `flows[]`."""
         self.flows.append({"type": kind, "from": source, "to": to, **keys})
@@ -134,11 +157,21 @@ class Topology:
             first, row = first + count, row + 1
         return cls._built(places, [((i - 1) // fanout, i) for i in range(1, size)], spec)
 
-    def _repr_svg_(self) -> str:
-        """A drawing, for Jupyter."""
-        places = dict(zip(self.nodes, _circle(len(self.nodes)), strict=True))
+    def _drawn_at(self) -> dict[str, tuple[float, float]]:
+        """Where each node is drawn; those of Wi-Fi where they are said to be, if all are."""
         if set(self._places) == set(self.nodes):
-            places = self._places
+            return self._places
+        said = {name: _position(settings) for name, settings in self.nodes.items()}
+        known = {name: place for name, place in said.items() if place is not None}
+        if not known or set(known) != set(self.nodes):
+            return dict(zip(self.nodes, _circle(len(self.nodes)), strict=True))
+        far = max(math.dist(a, b) for a in known.values() for b in known.values()) or 1.0
+        scale = max(2.0, len(known) / 2) / far
+        return {name: (x * scale, -y * scale) for name, (x, y) in known.items()}
+
+    def _repr_svg_(self) -> str:
+        """A drawing, for Jupyter. The nodes of a Wi-Fi channel have a ring around them."""
+        places = self._drawn_at()
         left = min((x for x, _ in places.values()), default=0)
         top = min((y for _, y in places.values()), default=0)
         at = {n: (40 + 90 * (x - left), 30 + 70 * (y - top)) for n, (x, y) in places.items()}
@@ -149,6 +182,15 @@ class Topology:
             f'role="img" aria-label="topology of {len(at)} nodes and {len(self.links)} links">'
         ]
         for link in self.links:
+            if "pair" not in link:
+                standard = html.escape(str(link["wifi"].get("standard", "80211a")))
+                nodes = self.nodes if link["wifi"]["nodes"] == "all" else link["wifi"]["nodes"]
+                parts += [
+                    f'<circle cx="{at[node][0]:.1f}" cy="{at[node][1]:.1f}" r="21" fill="none" '
+                    f'stroke="gray" stroke-dasharray="2 3"><title>Wi-Fi {standard}</title></circle>'
+                    for node in nodes
+                ]
+                continue
             (x1, y1), (x2, y2) = (at[node] for node in link["pair"])
             parts.append(
                 f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="gray">'
@@ -177,6 +219,16 @@ class _Plain(yaml.SafeDumper):
 def _at_least(size: int, least: int) -> None:
     if size < least:
         raise ValueError(f"{size} is too few; at least {least}")
+
+
+def _position(settings: dict[str, Any]) -> tuple[float, float] | None:
+    """Of a node's settings: its place, or the first that it walks from."""
+    if "waypoints" in settings:
+        first = str(settings["waypoints"][0]).split()
+        return float(first[1]), float(first[2])
+    if "position" in settings:
+        return float(settings["position"][0]), float(settings["position"][1])
+    return None
 
 
 def _circle(size: int) -> list[tuple[float, float]]:

@@ -126,8 +126,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise _Refused(415, "not application/json")
         try:
             body = json.loads(self.rfile.read(int(length)))
-            link = str(body["link"])
-            if what == "spec":
+            link = str(body["link"]) if what != "resume" else ""
+            if what == "resume":
+                self.server.source.resume()
+            elif what == "spec":
                 self.server.source.set_spec(link, str(body["direction"]), str(body["spec"]))
             elif what == "link" and isinstance(body["up"], bool):
                 self.server.source.set_link(link, body["up"])

@@ -115,6 +115,7 @@ std::vector<std::string> WithHelpAsOption(std::vector<std::string> words) {
 void ResetInherited() {
   sys::UnblockSignals();
   signal(SIGCHLD, SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);  // a reader that has left (| head) ends it without a word
   signal(SIGXFSZ, SIG_IGN);  // a limit of the caller's fails a write as a full disk does
 }
 

@@ -48,7 +48,7 @@ void AddInit(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("init", "write a scenario file with comments to change");
   command
       ->add_option("TOPOLOGY", options->topology,
-                   "line, ring, grid, star or tree, with its size: line,5 grid,4x3")
+                   "line, ring, grid, star, tree or wifi, with its size: line,5 grid,4x3")
       ->required();
   command->add_option("FILE", options->file, "default: TOPOLOGY.yaml; - is standard output");
   command->add_option("--protocol", options->protocol, "the routing protocol: OLSR");

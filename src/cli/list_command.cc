@@ -10,6 +10,7 @@
 #include "cli/listings.h"
 #include "cli/output.h"
 #include "emulate/join_record.h"
+#include "guest/shell/paused.h"
 #include "result/table.h"
 #include "run/hub_record.h"
 #include "sys/invoking_user.h"
@@ -74,10 +75,26 @@ void ListJoins(json& list, Rows& rows) {
   }
 }
 
+void ListPauses(json& list, Rows& rows) {
+  rows = {{"paused simulation", "state", "pid", "user", "since", "at", "nodes"}};
+  for (const guest::PausedSimulation& paused : guest::ListPaused()) {
+    const std::string state = paused.alive ? "paused" : "dead";
+    std::vector<ListedNetwork> links;
+    for (const guest::PausedLink& link : paused.links) {
+      links.push_back({link.nodes, link.interfaces});
+    }
+    list.push_back(ListedPause{"paused simulation", "", paused.simulation, state, paused.pid,
+                               paused.time, paused.nodes, links, paused.uid, paused.created});
+    rows.push_back({paused.simulation, state, std::to_string(paused.pid), UserName(paused.uid),
+                    paused.created, fmt::format("{:.6f} s", paused.time),
+                    std::to_string(paused.nodes.size())});
+  }
+}
+
 void PrintAll(bool as_json) {
   json list = json::array();
   std::string text;
-  for (const auto& section : {ListLabs, ListHubs, ListJoins}) {
+  for (const auto& section : {ListLabs, ListHubs, ListJoins, ListPauses}) {
     Rows rows;
     section(list, rows);
     if (rows.size() > 1) text += (text.empty() ? "" : "\n") + result::FormatTable(rows);
@@ -85,7 +102,10 @@ void PrintAll(bool as_json) {
   if (as_json) {
     PrintJson(list);
   } else if (text.empty()) {
-    std::fputs("no labs, hubs or joined nodes; start a lab with viaduct up FILE.yaml\n", stderr);
+    std::fputs(
+        "no labs, hubs, joined nodes or paused simulations; start a lab with viaduct up "
+        "FILE.yaml\n",
+        stderr);
   } else {
     PrintText(text);
   }
@@ -124,8 +144,9 @@ void AddList(CLI::App& app, Invocation&) {
     std::string lab, names;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "ls", "list the labs of this machine, and its hubs and joined nodes; or look into a lab");
+  CLI::App* command = app.add_subcommand("ls",
+                                         "list the labs of this machine, its hubs, joined nodes "
+                                         "and paused simulations; or look into a lab");
   command->add_option("LAB", options->lab, "a lab that is up: its nodes and links, their state");
   command
       ->add_option("--names", options->names,

@@ -62,6 +62,32 @@ KeysOf<ListedJoin> ListedJoin::Keys() {
   return kKeys;
 }
 
+KeysOf<ListedNetwork> ListedNetwork::Keys() {
+  using N = ListedNetwork;
+  static constexpr Key<N> kKeys[] = {
+      Always<&N::nodes>("nodes", "a list of nodes", "those on it that have a kernel"),
+      Always<&N::interfaces>("interfaces", "a list of text", "of each, in its kernel"),
+  };
+  return kKeys;
+}
+
+KeysOf<ListedPause> ListedPause::Keys() {
+  using P = ListedPause;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::kind>("kind", "paused simulation", "what it is"),
+      Always<&P::lab>("lab", "text", "empty"),
+      Always<&P::name>("name", "text", "the scenario's, or the program's"),
+      Always<&P::state>("state", "paused or dead", "dead: left by a killed process"),
+      Always<&P::pid>("pid", "a process", "the simulator"),
+      Always<&P::time>("time", "s", "the virtual instant at which it was paused"),
+      Always<&P::nodes>("nodes", "a list of nodes", "that have a kernel"),
+      Always<&P::links>("links", "a list of maps", "its networks"),
+      Always<&P::uid>("uid", "a user", "whose it is"),
+      Always<&P::created>("created", "UTC, ISO 8601", "when it was paused"),
+  };
+  return kKeys;
+}
+
 KeysOf<ListedPath> ListedPath::Keys() {
   using P = ListedPath;
   static constexpr Key<P> kKeys[] = {
@@ -120,10 +146,12 @@ std::string DocumentListings() {
   return Chapter<ListedLab>(
              "viaduct ls --json",
              "A list of one of these for each lab, then one of the next for each hub "
-             "of this user, then one of those after it for each joined node.") +
+             "of this user, then one of those after it for each joined node, then one of the last "
+             "of them for each of this user's paused simulations.") +
          Chapter<ListedHub>("viaduct ls --json: hubs", "") +
-         Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") + watch::DocumentInspection() +
-         watch::DocumentSnapshot() +
+         Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") +
+         Chapter<ListedPause>("viaduct ls --json: paused simulations", "") +
+         watch::DocumentInspection() + watch::DocumentSnapshot() +
          Chapter<ListedPath>("viaduct path ls --json", "A list of one of these for each path.") +
          Chapter<Cleaning>("viaduct clean --json", "What dead runs had left.") +
          Chapter<Finding>("viaduct doctor --json", "A list of one of these for each finding.") +

@@ -34,6 +34,26 @@ struct ListedJoin {
   static result::KeysOf<ListedJoin> Keys();
 };
 
+// A network of a paused simulation.
+struct ListedNetwork {
+  std::vector<std::string> nodes, interfaces;
+
+  static result::KeysOf<ListedNetwork> Keys();
+};
+
+// A paused simulation of `viaduct ls`.
+struct ListedPause {
+  std::string kind = "paused simulation", lab, name, state;
+  int pid = 0;
+  double time = 0;
+  std::vector<std::string> nodes;
+  std::vector<ListedNetwork> links;
+  uint32_t uid = 0;
+  std::string created;
+
+  static result::KeysOf<ListedPause> Keys();
+};
+
 // A lab of `viaduct ls`.
 struct ListedLab {
   std::string kind = "lab", lab, state;

@@ -68,7 +68,8 @@ void AddCompare(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("compare", "what differs between the results of two runs");
   static std::vector<std::string> figures;
   static std::string a, b, json, relative, absolute, confidence;
-  command->add_option("A", a, "results of run --json, or of sweep")->required();
+  command->add_option("A", a, "results of run --json or sweep, or a report's or sweep's folder")
+      ->required();
   command->add_option("B", b, "those to compare with")->required();
   command->add_option("--figure", figures, "only these: '*rtt_ms.p50'; may be repeated")
       ->type_name("PATTERN")
@@ -93,8 +94,7 @@ void AddPlot(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("plot", "draw the flows of a run's results over time");
   static std::vector<std::string> flows;
   static std::string file, figure, size;
-  command->add_option("RESULTS", file, "results of run --json, or results.json of a report")
-      ->required();
+  command->add_option("RESULTS", file, "results of run --json, or a report's folder")->required();
   command->add_option("--figure", figure, "the file to write: .pdf, .svg, .png, .eps, .pgf")
       ->type_name("FILE")
       ->required();
@@ -113,13 +113,13 @@ Example:
 }
 
 void AddView(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
-      app.add_subcommand("view", "show a lab, a path or a finished run in the browser");
+  CLI::App* command = app.add_subcommand(
+      "view", "show a lab, a path, a paused simulation or a finished run in the browser");
   static std::string what, port, interval;
   command->add_option(
       "WHAT", what,
-      "a lab, a path or a shell; or results of run --json, or a report's folder; may be "
-      "omitted if only one lab is there");
+      "a lab, a path, a shell or a paused simulation; or results of run --json, or a report's "
+      "folder; may be omitted if only one lab or paused simulation is there");
   command->add_option("--port", port, "TCP port on 127.0.0.1; default: any that is free")
       ->type_name("PORT");
   command->add_option("--interval", interval, "between two looks; default: 0.5s")

@@ -63,7 +63,7 @@ TEST(TraceFileTest, AFifoThatNobodyReadsIsRefused) {
   std::remove(path.c_str());
 }
 
-TEST(TraceFileTest, ADirectoryIsNoFile) { EXPECT_THROW(TraceFile(testing::TempDir()), UsageError); }
+TEST(TraceFileTest, ADirectoryIsNoFile) { EXPECT_THROW(TraceFile{testing::TempDir()}, UsageError); }
 
 }  // namespace
 }  // namespace viaduct::engine

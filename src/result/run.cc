@@ -8,6 +8,7 @@ KeysOf<LinkNodes> LinkNodes::Keys() {
   static constexpr Key<LinkNodes> kKeys[] = {
       Always<&LinkNodes::name>("name", "text", "the link's"),
       Always<&LinkNodes::nodes>("nodes", "a list of nodes", "that it joins"),
+      WhenSet<&LinkNodes::wifi>("wifi", "text", "the IEEE 802.11 standard of a Wi-Fi channel"),
   };
   return kKeys;
 }
@@ -166,6 +167,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       WhenSet<&S::assumptions>(
           "assumptions", "a list of text",
           "values that were assumed because the scenario does not give them; mode simulate"),
+      WhenSet<&S::positions>("positions", "m: x, y, z, by node",
+                             "where the nodes of Wi-Fi channels were when the traffic began"),
       WhenSet<&S::state>("state", "a list of maps", "kernels' states over time; mode simulate"),
       Always<&S::captures>("captures", "a list of maps", "packets of links, written to files"),
   };

@@ -22,6 +22,7 @@ namespace viaduct::result {
 struct LinkNodes {
   std::string name;
   std::vector<std::string> nodes;
+  std::optional<std::string> wifi;  // the IEEE 802.11 standard, of a Wi-Fi channel
 
   static KeysOf<LinkNodes> Keys();
 };
@@ -118,16 +119,17 @@ struct SimulatorReport {
   std::map<std::string, double> loop;
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
-  std::vector<RouteSample> route_samples;               // if the scenario asks for them
-  std::vector<RouteChange> route_changes;               // mode offload
-  std::optional<uint64_t> route_changes_omitted;        // routes, if there was no more room
-  std::optional<RoutePushes> route_pushes;              // real modes only
-  std::optional<RoutePolls> route_polls;                // real modes, if there are some
-  std::vector<std::string> refused;                     // a line for each
-  std::vector<std::string> exceeded;                    // a line for each limit
-  std::optional<std::vector<std::string>> unsupported;  // real modes only
-  std::optional<std::vector<std::string>> assumptions;  // mode simulate only
-  std::optional<std::vector<StateFiles>> state;         // mode simulate only
+  std::vector<RouteSample> route_samples;                // if the scenario asks for them
+  std::vector<RouteChange> route_changes;                // mode offload
+  std::optional<uint64_t> route_changes_omitted;         // routes, if there was no more room
+  std::optional<RoutePushes> route_pushes;               // real modes only
+  std::optional<RoutePolls> route_polls;                 // real modes, if there are some
+  std::vector<std::string> refused;                      // a line for each
+  std::vector<std::string> exceeded;                     // a line for each limit
+  std::optional<std::vector<std::string>> unsupported;   // real modes only
+  std::optional<std::vector<std::string>> assumptions;   // mode simulate only
+  std::optional<std::vector<StateFiles>> state;          // mode simulate only
+  std::map<std::string, std::vector<double>> positions;  // m: x, y, z; of nodes on Wi-Fi
   std::vector<Capture> captures;
 
   static KeysOf<SimulatorReport> Keys();

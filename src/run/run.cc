@@ -85,7 +85,12 @@ class Run {
     summary.duration = scenario_.duration.ToSeconds();
     summary.effective = scenario::Print(scenario_);
     for (const auto& node : scenario_.nodes) summary.nodes.push_back(node.name);
-    for (const auto& link : scenario_.links) summary.links.push_back({link.name, link.nodes});
+    for (const auto& link : scenario_.links) {
+      result::LinkNodes& joined = summary.links.emplace_back();
+      joined.name = link.name;
+      joined.nodes = link.nodes;
+      if (!link.wifi.nodes.empty()) joined.wifi = link.wifi.standard;
+    }
     results_.environment = DescribeEnvironment(options_.command_line);
   }
 

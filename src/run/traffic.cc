@@ -122,22 +122,29 @@ std::string FirstLine(const std::string& text) {
   return line.empty() ? "it printed nothing" : line;
 }
 
-// What the rate asked for and the sender did not offer, because it was too slow or ended early:
-// loss is a share of what was offered, so such a sender would flatter it unseen. A sender may be a
-// few milliseconds behind its schedule at any time (load/pacer.h), at its end too.
-std::optional<uint64_t> NotOffered(const Flow& flow, const result::LoadSent& sent) {
+// What was due at `rate` in `seconds` and the sender did not offer: loss is a share of what was
+// offered, so such a sender would flatter it unseen. A sender may be a few milliseconds behind its
+// schedule at any time (load/pacer.h), at its end too.
+std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
   constexpr double kBehind = 0.005;  // s
-  const double rate = sent.target_pps.value_or(0);
-  const double missing = rate * flow.duration.ToSeconds() - static_cast<double>(sent.offered);
+  const double missing = rate * seconds - static_cast<double>(offered);
   if (missing < 1 + rate * kBehind) return std::nullopt;
   return static_cast<uint64_t>(std::llround(missing));
 }
 
+// For how long the sender was to send. One that was stopped with its run was asked for nothing
+// after that, and it knows itself when it began; one that ended early on its own was.
+double SecondsAsked(const Flow& flow, Ending ending, double sent_for) {
+  const double whole = flow.duration.ToSeconds();
+  return ending == Ending::kWithRun ? std::min(whole, sent_for) : whole;
+}
+
 // Counts every packet that the sender offered, and where those were lost of which that is known.
-void CountUdp(FlowResult& result, const Flow& flow, const result::LoadSent& sent,
+void CountUdp(FlowResult& result, const Flow& flow, Ending ending, const result::LoadSent& sent,
               const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
-  result.not_offered = NotOffered(flow, sent);
+  result.not_offered =
+      Missing(sent.target_pps.value_or(0), SecondsAsked(flow, ending, sent.seconds), sent.offered);
   for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
   result.Lose(result::kSendersInterfaces, sent.interface_drops);
   result.Lose("receiver's buffer", received.dropped_here);
@@ -196,7 +203,7 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
   if (received.gaps_omitted > 0) result.gaps_omitted = received.gaps_omitted;
 }
 
-void ParsePing(FlowResult& result, const Flow& flow, const std::string& sender) {
+void ParsePing(FlowResult& result, const Flow& flow, Ending ending, const std::string& sender) {
   const json report = json::parse(sender);
   report.at("offered");  // a report without its figures is none
   report.at("received");
@@ -208,7 +215,12 @@ void ParsePing(FlowResult& result, const Flow& flow, const std::string& sender) 
   }
   result.Count(pinged.offered, pinged.received);
   const uint64_t asked = scenario::PingsOf(flow);
-  if (pinged.offered < asked) result.not_offered = asked - pinged.offered;
+  if (ending == Ending::kWithRun) {
+    result.not_offered = Missing(1 / flow.interval.ToSeconds(),
+                                 SecondsAsked(flow, ending, pinged.seconds), pinged.offered);
+  } else if (pinged.offered < asked) {
+    result.not_offered = asked - pinged.offered;
+  }
   for (const auto& [error, requests] : pinged.refused) result.Lose("refused " + error, requests);
   result.Lose("sender's buffer", pinged.dropped_here);
   if (const auto& us = pinged.rtt) {
@@ -220,7 +232,7 @@ void ParsePing(FlowResult& result, const Flow& flow, const std::string& sender) 
   if (pinged.gaps_omitted > 0) result.gaps_omitted = pinged.gaps_omitted;
 }
 
-void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
+void ParseUdp(FlowResult& result, const Flow& flow, Ending ending, const std::string& receiver,
               const std::string& sender) {
   const json receiver_report = json::parse(receiver);
   const json sender_report = json::parse(sender);
@@ -229,7 +241,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
   sender_report.at("offered");
   const auto received = receiver_report.get<result::LoadReceived>();
   const auto sent = sender_report.get<result::LoadSent>();
-  CountUdp(result, flow, sent, received);
+  CountUdp(result, flow, ending, sent, received);
   if (received.received != 1) {  // of which there is no time from the first to the last
     result.rate = received.rate;
     result.packet_rate = received.packet_rate;
@@ -348,11 +360,14 @@ FlowResult FailedFlow(const Flow& flow, const std::string& error) {
 }
 
 FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
-                     const std::string& sender_output, const std::string& sender_error) {
+                     const std::string& sender_output, const std::string& sender_error,
+                     Ending ending) {
   FlowResult result = FailedFlow(flow, "");
   try {
-    if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, flow, receiver_output, sender_output);
-    if (flow.kind == Flow::Kind::kPing) ParsePing(result, flow, sender_output);
+    if (flow.kind == Flow::Kind::kUdp) {
+      ParseUdp(result, flow, ending, receiver_output, sender_output);
+    }
+    if (flow.kind == Flow::Kind::kPing) ParsePing(result, flow, ending, sender_output);
     if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, flow, receiver_output, sender_output);
   } catch (const json::exception&) {
     const std::string& said = sender_error.empty() ? sender_output : sender_error;

@@ -31,9 +31,12 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const
 
 // The result of a flow that failed.
 result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
+// What ended a flow's sender: itself, or the run, which was interrupted.
+enum class Ending { kOwn, kWithRun };
 // Parses the standard output of a flow's programs (and, for errors, standard error).
 // Never throws: unintelligible output is reported in FlowResult::error.
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
-                             const std::string& sender_output, const std::string& sender_error);
+                             const std::string& sender_output, const std::string& sender_error,
+                             Ending ending = Ending::kOwn);
 
 }  // namespace viaduct::run

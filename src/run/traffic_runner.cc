@@ -25,6 +25,7 @@ constexpr Duration kReceiverPatience = Duration::Seconds(60);
 struct TrafficRunner::FlowState {
   const scenario::Flow* flow = nullptr;
   scenario::Flow shortened;  // what became of the flow where the run ended early
+  Ending ending = Ending::kOwn;
   FlowCommands commands;
   scenario::Drain drain;
   size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
@@ -269,9 +270,9 @@ void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
     return process ? process->standard_output() : std::string();
   };
   const std::string errors = flow.sender ? flow.sender->standard_error() : "";
-  flow.result = !trouble.empty()
-                    ? FailedFlow(*flow.flow, trouble)
-                    : ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender), errors);
+  flow.result = !trouble.empty() ? FailedFlow(*flow.flow, trouble)
+                                 : ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender),
+                                             errors, flow.ending);
   Fail(result::FailureOf(flow.result));
 }
 
@@ -328,13 +329,11 @@ void TrafficRunner::EndEarly() {
       FinishFlow(flow, "it had not begun when the run was interrupted");
       continue;
     }
+    if (flow.sender->wait_status()) continue;  // only its receiver is still waiting
     flow.shortened = *flow.flow;
     flow.shortened.duration = std::min(flow.flow->duration, since_start - flow.flow->start);
-    // Its program began a little later than the flow: the last request was perhaps not due there.
-    if (flow.flow->kind == scenario::Flow::Kind::kPing) {
-      flow.shortened.duration -= std::min(flow.shortened.duration, flow.shortened.interval);
-    }
     flow.flow = &flow.shortened;
+    flow.ending = Ending::kWithRun;
     flow.sender->Kill(SIGINT);
   }
 }

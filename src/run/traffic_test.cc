@@ -140,6 +140,29 @@ TEST(TrafficTest, SaysWhatASlowSenderDidNotOffer) {
   EXPECT_FALSE(not_offered(R"({"offered": 80, "target_pps": null})"));
 }
 
+TEST(TrafficTest, WhatWasNotDueWhenTheRunEndedIsNotMissing) {
+  const auto udp = [](const std::string& sent) {
+    return ParseFlow(Udp(2), R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
+          "series": {"interval_s": 0.5, "packets": []}})",
+                     sent, "", Ending::kWithRun)
+        .not_offered;
+  };
+  EXPECT_FALSE(udp(R"({"offered": 80, "target_pps": 100, "seconds": 0.802})"));
+  EXPECT_EQ(udp(R"({"offered": 80, "target_pps": 100, "seconds": 1.0})"), 20u) << "too slow";
+  EXPECT_EQ(udp(R"({"offered": 180, "target_pps": 100, "seconds": 9.0})"), 20u) << "of two seconds";
+  scenario::Flow flow = Line().flows[2];  // 50 requests, 20 ms apart
+  flow.duration = Duration::Seconds(2);
+  const auto ping = [&](const std::string& seconds) {
+    return ParseFlow(flow, "",
+                     R"({"offered": 50, "sent": 50, "received": 50, "seconds": )" + seconds + "}",
+                     "", Ending::kWithRun)
+        .not_offered;
+  };
+  EXPECT_FALSE(ping("0.98"));
+  EXPECT_FALSE(ping("1.01"));
+  EXPECT_EQ(ping("1.2"), 10u) << "too slow";
+}
+
 TEST(TrafficTest, OnePacketHasNoRate) {
   const auto rate = [](const std::string& received) {
     return ParseFlow(Line().flows[0], received, R"({"offered": 1})", "").rate;

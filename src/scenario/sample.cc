@@ -14,9 +14,19 @@ namespace {
 
 constexpr const char* kSampleSpec = "delay=1ms rate=100Mbit";
 
+constexpr const char* kAnyMode =
+    R"(# mode: offload   # real packets, forwarded by this machine's kernel (the default); simulate: all in
+                  # ns-3, in virtual time, without root; emulate, traditional: forwarded by ns-3
+)";
+constexpr const char* kWires =
+    "# spec: what a link does to packets (viaduct docs path-spec); without it the link is a plain "
+    "wire.\n";
+
 struct Shape {
   int64_t nodes;
   std::string links, meaning;
+  std::string event = R"(link: n0-n1, set: "loss=10%")";
+  std::string mode = kAnyMode, of_links = kWires;
 };
 
 std::string LinkOf(const std::string& ends) {
@@ -41,6 +51,18 @@ Shape Tree(int64_t nodes) {
   return {nodes, links, fmt::format("A binary tree of {} routers with n0 at its root", nodes)};
 }
 
+Shape Wifi(int64_t nodes) {
+  return {
+      nodes,
+      R"(  - wifi: {nodes: all, standard: 80211g}   # access_point: n0 makes the others its stations
+mobility: {layout: line, spacing: 40}   # m; a node may have a position: [x, y], or waypoints
+)",
+      fmt::format("An ad hoc Wi-Fi network of {} routers in a line", nodes),
+      "link: wlan0, state: down",
+      "mode: simulate    # radios are ns-3's: all in ns-3, in virtual time, without root\n",
+      "# Without a range the signal gets weaker with the distance: some 50 m are reached.\n"};
+}
+
 Shape Grid(const std::string& size) {
   const size_t by = size.find('x');
   if (by == std::string::npos) throw UsageError(fmt::format("\"{}\": give COLUMNSxROWS", size));
@@ -61,11 +83,9 @@ struct Topology {
   Shape (*make)(int64_t nodes);
 };
 
-constexpr Topology kTopologies[] = {{"line", "5", 2, Line},
-                                    {"ring", "6", 3, Ring},
-                                    {"grid", "4x4", 0, nullptr},
-                                    {"star", "6", 2, Star},
-                                    {"tree", "7", 2, Tree}};
+constexpr Topology kTopologies[] = {{"line", "5", 2, Line},      {"ring", "6", 3, Ring},
+                                    {"grid", "4x4", 0, nullptr}, {"star", "6", 2, Star},
+                                    {"tree", "7", 2, Tree},      {"wifi", "4", 2, Wifi}};
 
 const Topology& FindTopology(const std::string& kind) {
   for (const Topology& each : kTopologies) {
@@ -98,12 +118,9 @@ std::string SampleScenario(const std::string& topology, const std::string& proto
 name: {2}
 seed: 1           # of every random number
 duration: 10s     # from when all nodes can reach each other
-# mode: offload   # real packets, forwarded by this machine's kernel (the default); simulate: all in
-                  # ns-3, in virtual time, without root; emulate, traditional: forwarded by ns-3
-
+{6}
 nodes: {3}
-# spec: what a link does to packets (viaduct docs path-spec); without it the link is a plain wire.
-links:
+{7}links:
 {4}routing: {{protocol: {5}}}   # OLSR, RIP, RIPng, DSDV, AODV, static, or a TypeId of ns-3
 
 flows:
@@ -111,11 +128,12 @@ flows:
   - {{type: udp, from: n0, to: {1}, size: 1000, rate: 1Mbit}}
 
 # events:         # changes while it runs
-#   - {{at: 3s, link: n0-n1, set: "loss=10%"}}
+#   - {{at: 3s, {8}}}
 # programs:       # of this machine, on a node (mode simulate: where stack: kernel)
 #   - {{node: n0, command: "traceroute -n {{{1}}}"}}
 )",
-                            shape.meaning, last, kind.kind, shape.nodes, shape.links, protocol);
+                            shape.meaning, last, kind.kind, shape.nodes, shape.links, protocol,
+                            shape.mode, shape.of_links, shape.event);
 }
 
 }  // namespace viaduct::scenario

@@ -7,7 +7,7 @@
 
 namespace viaduct::scenario {
 
-// The topologies there are: line, ring, grid, star, tree.
+// The topologies there are: line, ring, grid, star, tree, wifi.
 std::vector<std::string> SampleTopologies();
 
 // `topology`: KIND, or KIND,NODES (of a grid: grid,COLUMNSxROWS). `protocol`: that of `routing`.

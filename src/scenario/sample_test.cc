@@ -20,8 +20,8 @@ TEST(SampleTest, EveryTopologyIsAScenarioOfItsSize) {
   for (const Case& each :
        {Case{"line", 5, 4}, Case{"ring", 6, 6}, Case{"grid", 16, 24}, Case{"star", 6, 5},
         Case{"tree", 7, 6}, Case{"line,2", 2, 1}, Case{"ring,3", 3, 3}, Case{"grid,1x2", 2, 1},
-        Case{"grid,3x2", 6, 7}, Case{"star,2", 2, 1}, Case{"tree,2", 2, 1},
-        Case{"line,1000", 1000, 999}}) {
+        Case{"grid,3x2", 6, 7}, Case{"star,2", 2, 1}, Case{"tree,2", 2, 1}, Case{"wifi", 4, 1},
+        Case{"wifi,2", 2, 1}, Case{"line,1000", 1000, 999}}) {
     const Scenario scenario = Parse(SampleScenario(each.topology), each.topology);
     EXPECT_EQ(scenario.nodes.size(), each.nodes) << each.topology;
     EXPECT_EQ(scenario.links.size(), each.links) << each.topology;

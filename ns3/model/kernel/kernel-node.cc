@@ -207,6 +207,19 @@ KernelNode::GetBridge(Ptr<NetDevice> device) const
     return nullptr;
 }
 
+std::string
+KernelNode::GetInterface(Ptr<NetDevice> device) const
+{
+    for (const Port& port : m_ports)
+    {
+        if (port.device == device)
+        {
+            return port.name;
+        }
+    }
+    return "";
+}
+
 viaduct::guest::AgentClient&
 KernelNode::Agent() const
 {

@@ -109,6 +109,12 @@ class KernelNode : public Object
     Ptr<KernelDeviceBridge> GetBridge(Ptr<NetDevice> device) const;
 
     /**
+     * @param device a device of the node
+     * @return the name that its kernel has for it; "" before the start of the simulation
+     */
+    std::string GetInterface(Ptr<NetDevice> device) const;
+
+    /**
      * @name Changes that KernelIpv4 and KernelIpv6 report; at the boot the node reads the state
      * itself @{
      */

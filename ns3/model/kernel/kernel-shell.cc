@@ -8,6 +8,8 @@
 #include "ns3/kernel-socket-stack.h"
 #include "per-simulation.h"
 
+#include "ns3/channel.h"
+#include "ns3/net-device.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
@@ -20,6 +22,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iostream>
+#include <map>
 #include <poll.h>
 #include <utility>
 
@@ -118,6 +121,36 @@ KernelShell::Nodes()
     return nodes;
 }
 
+// What has a channel in common is joined, in the order of the nodes and their devices.
+std::vector<viaduct::guest::PausedLink>
+KernelShell::Links()
+{
+    std::vector<viaduct::guest::PausedLink> links;
+    std::map<Ptr<Channel>, std::size_t> places;
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        const auto kernel = (*node)->GetObject<KernelNode>();
+        for (uint32_t i = 0; kernel && i < (*node)->GetNDevices(); i++)
+        {
+            const Ptr<NetDevice> device = (*node)->GetDevice(i);
+            const std::string interface = kernel->GetInterface(device);
+            const Ptr<Channel> channel = device->GetChannel();
+            if (interface.empty() || !channel)
+            {
+                continue;
+            }
+            const auto [place, isNew] = places.emplace(channel, links.size());
+            if (isNew)
+            {
+                links.emplace_back();
+            }
+            links[place->second].nodes.push_back(kernel->GetName());
+            links[place->second].interfaces.push_back(interface);
+        }
+    }
+    return links;
+}
+
 void
 KernelShell::SetHandlers(Handler paused, Handler resumed)
 {
@@ -146,7 +179,8 @@ KernelShell::Pause()
                                   "(KernelStackHelper)");
     }
     const std::string name = m_name.empty() ? program_invocation_short_name : m_name;
-    m_record = std::make_unique<viaduct::guest::PauseRecord>(name, names);
+    m_record = std::make_unique<viaduct::guest::PauseRecord>(
+        name, Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds()), names, Links());
     m_server = std::make_unique<viaduct::guest::ShellServer>(m_record->TakeListener(), Nodes(), [] {
         return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
     });

@@ -83,6 +83,7 @@ class KernelShell : public Object
 
   private:
     std::vector<viaduct::guest::ShellNode> Nodes();
+    static std::vector<viaduct::guest::PausedLink> Links();
     void Turn();
     bool Wait(viaduct::Instant deadline) const;
     bool WaitForPace();

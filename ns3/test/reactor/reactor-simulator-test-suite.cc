@@ -282,7 +282,7 @@ class LatenessTestCase : public TestCase
                 reactor->GetLateness().Quantile(0.9), 0, "the others are on time");
             NS_TEST_EXPECT_MSG_EQ(reactor->IsVoid(), isVoid, "verdict");
             NS_TEST_EXPECT_MSG_EQ(
-                voidSince, isVoid ? MicroSeconds(1001) : Seconds(-1), "trace source Void");
+                voidSince, (isVoid ? MicroSeconds(1001) : Seconds(-1)), "trace source Void");
             std::ostringstream report;
             reactor->Print(report);
             NS_TEST_EXPECT_MSG_EQ(

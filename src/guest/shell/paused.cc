@@ -30,6 +30,8 @@ std::vector<sys::Registry> Registries() {
   return all;
 }
 
+}  // namespace
+
 std::vector<PausedSimulation> ListPaused() {
   std::vector<PausedSimulation> all;
   for (const sys::Registry& registry : Registries()) {
@@ -41,10 +43,14 @@ std::vector<PausedSimulation> ListPaused() {
   return all;
 }
 
-}  // namespace
-
 void PausedSimulation::Read(const sys::RecordLines& lines) {
-  lines.front().at("simulation").get_to(simulation);
+  const nlohmann::json& line = lines.front();
+  line.at("simulation").get_to(simulation);
+  line.at("time").get_to(time);
+  line.at("nodes").get_to(nodes);
+  for (const nlohmann::json& link : line.at("links")) {
+    links.push_back({link.at("nodes"), link.at("interfaces")});
+  }
 }
 
 UniqueFd PausedSimulation::Connect() const {
@@ -74,17 +80,26 @@ std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problem
   return removed;
 }
 
-PauseRecord::PauseRecord(const std::string& name, const std::vector<std::string>& nodes)
+PauseRecord::PauseRecord(const std::string& name, Instant time,
+                         const std::vector<std::string>& nodes,
+                         const std::vector<PausedLink>& links)
     : registry_(RegistryAt(sys::UserPlace(kFolder))) {
   const auto listen = [this](int folder) {
     constexpr int kType = SOCK_SEQPACKET | SOCK_NONBLOCK;
     listener_ = sys::ListenAt(sys::PathIn(folder, kSocket), geteuid(), getegid(), kType);
   };
+  nlohmann::json joined = nlohmann::json::array();
+  for (const PausedLink& link : links) {
+    joined.push_back({{"nodes", link.nodes}, {"interfaces", link.interfaces}});
+  }
   // A former process with our pid may have left its own.
   entry_ = registry_.Take({std::to_string(getpid()),
                            geteuid(),
                            true,
-                           {{"simulation", name}, {"nodes", nodes}},
+                           {{"simulation", name},
+                            {"time", static_cast<double>(time.nanoseconds()) / 1e9},
+                            {"nodes", nodes},
+                            {"links", joined}},
                            listen});
 }
 

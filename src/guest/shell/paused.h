@@ -9,12 +9,21 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/time.h"
 #include "sys/registry.h"
 
 namespace viaduct::guest {
 
+// A network between nodes that have a kernel (and perhaps others, of which nothing is said).
+struct PausedLink {
+  std::vector<std::string> nodes, interfaces;  // of each node: its interface, in its kernel
+};
+
 struct PausedSimulation : sys::RegistryEntry {
-  std::string simulation;  // its name, as people know it
+  std::string simulation;          // its name, as people know it
+  double time = 0;                 // s: the virtual instant at which it was paused
+  std::vector<std::string> nodes;  // that have a kernel
+  std::vector<PausedLink> links;
 
   void Read(const sys::RecordLines& lines);
   std::string label() const { return simulation + " (" + name + ")"; }
@@ -22,6 +31,8 @@ struct PausedSimulation : sys::RegistryEntry {
   UniqueFd Connect() const;
 };
 
+// Those that this user can read, by name.
+std::vector<PausedSimulation> ListPaused();
 // The simulation with that name or pid; if `name` is empty, the only one. Throws UsageError that
 // lists those that exist.
 PausedSimulation FindPaused(const std::string& name);
@@ -34,7 +45,8 @@ std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problem
 class PauseRecord {
  public:
   // Throws SystemError; EnvironmentError where its place is somebody else's.
-  PauseRecord(const std::string& name, const std::vector<std::string>& nodes);
+  PauseRecord(const std::string& name, Instant time, const std::vector<std::string>& nodes,
+              const std::vector<PausedLink>& links);
   PauseRecord(const PauseRecord&) = delete;
   PauseRecord& operator=(const PauseRecord&) = delete;
   ~PauseRecord();

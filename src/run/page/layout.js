@@ -97,11 +97,52 @@ const Layout = (() => {
     }
   }
 
-  // { name: [x, y] }, within a picture of this width, and that picture's height.
-  function place(nodes, links, width) {
+  // Where nodes are in metres, y upwards; each that has no place is beside its neighbours. In units of the
+  // mean distance to the nearest other.
+  function known(nodes, near, positions) {
+    const places = nodes.map((name) => (positions[name] ? [positions[name][0], -positions[name][1]] : null));
+    const there = places.filter(Boolean);
+    const nearest = there.map((p) => Math.min(...there.map((q) => (q === p ? Infinity : Math.hypot(p[0] - q[0], p[1] - q[1])))));
+    const some = nearest.filter((d) => d > 0 && d < Infinity);
+    const unit = some.length ? some.reduce((a, b) => a + b, 0) / some.length : 1;
+    places.forEach((p) => { if (p) { p[0] /= unit; p[1] /= unit; } });
+    let turn = 0;
+    for (let left = true; left;) {
+      left = false;
+      places.forEach((p, i) => {
+        const next = p ? undefined : near[i].map((j) => places[j]).find(Boolean);
+        if (!next) return;
+        turn += 2.4; // the golden angle: no two at one place
+        places[i] = [next[0] + 0.8 * Math.cos(turn), next[1] + 0.8 * Math.sin(turn)];
+        left = true;
+      });
+    }
+    let apart = 0; // those that nothing joins to these are in a row below
+    const low = Math.max(...places.filter(Boolean).map((p) => p[1])) + 1, from = Math.min(...places.filter(Boolean).map((p) => p[0]));
+    return places.map((p) => p || [from + apart++, low]);
+  }
+
+  // { name: [x, y] }, within a picture of this width, and that picture's height. `positions`: those of the nodes
+  // that are somewhere, m.
+  function place(nodes, links, width, positions) {
     const found = new Map();
     if (nodes.length === 0) return { places: found, height: 80, radius: 16 };
     const near = neighbours(nodes, links);
+    const given = nodes.some((name) => positions && positions[name]);
+    const places = given ? known(nodes, near, positions) : arranged(nodes, near);
+    const low = [0, 1].map((k) => Math.min(...places.map((p) => p[k])));
+    const size = [0, 1].map((k) => Math.max(...places.map((p) => p[k])) - low[k]);
+    const margin = 34, across = width - 2 * margin;
+    const factor = Math.min(size[0] > 1e-6 ? across / size[0] : Infinity, size[1] > 1e-6 ? 620 / size[1] : Infinity, 170);
+    const height = Math.max(size[1] * factor + 2 * margin, 90);
+    places.forEach(([x, y], i) => found.set(nodes[i], [
+      width / 2 + (x - low[0] - size[0] / 2) * factor, height / 2 + (y - low[1] - size[1] / 2) * factor,
+    ]));
+    return { places: found, height, radius: Math.max(3, Math.min(17, factor * 0.3)) };
+  }
+
+  // Of nodes that are nowhere: by their links.
+  function arranged(nodes, near) {
     let places = pivotMds(near);
     // To edges about 1 long, and no two nodes at one place.
     let total = 0, count = 0;
@@ -118,21 +159,14 @@ const Layout = (() => {
     const turn = -0.5 * Math.atan2(2 * xy, xx - yy), c = Math.cos(turn), s = Math.sin(turn);
     places = places.map(([x, y]) => [(x - mx) * c - (y - my) * s, (x - mx) * s + (y - my) * c]);
     if (places[0][0] > places[places.length - 1][0]) places = places.map(([x, y]) => [-x, y]);
-    const low = [0, 1].map((k) => Math.min(...places.map((p) => p[k])));
-    const size = [0, 1].map((k) => Math.max(...places.map((p) => p[k])) - low[k]);
-    const margin = 34, across = width - 2 * margin;
-    const factor = Math.min(size[0] > 1e-6 ? across / size[0] : Infinity, size[1] > 1e-6 ? 620 / size[1] : Infinity, 170);
-    const height = Math.max(size[1] * factor + 2 * margin, 90);
-    places.forEach(([x, y], i) => found.set(nodes[i], [
-      width / 2 + (x - low[0] - size[0] / 2) * factor, height / 2 + (y - low[1] - size[1] / 2) * factor,
-    ]));
-    return { places: found, height, radius: Math.max(3, Math.min(17, factor * 0.3)) };
+    return places;
   }
   return { place };
 })();
 
 // Draws it. Returns the elements of nodes and links by name, so that they can be coloured.
-function drawTopology(parent, nodes, links, label) {
+// A Wi-Fi channel is no wire: its nodes have a ring around them. `positions`: as Layout.place() has them.
+function drawTopology(parent, nodes, links, label, positions) {
   const make = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -140,15 +174,19 @@ function drawTopology(parent, nodes, links, label) {
     return element;
   };
   const width = Math.max(320, Math.min(1000, parent.clientWidth || 1000));
-  const { places, height, radius } = Layout.place(nodes, links, width);
+  const { places, height, radius } = Layout.place(nodes, links, width, positions);
   const svg = make("svg", { class: "topology", viewBox: `0 0 ${width} ${height.toFixed(0)}`, role: "img", "aria-label": label });
   const drawn = { svg, nodes: new Map(), links: new Map(), places };
+  let wireless = 0;
   for (const link of links) {
     const ends = link.nodes.map((name) => places.get(name)).filter(Boolean);
     const group = make("g", { class: "link" });
-    group.append(make("title", {}, `${link.name}: ${link.nodes.join(", ")}`));
+    group.append(make("title", {}, `${link.name}: ${link.wifi ? `Wi-Fi ${link.wifi}, ` : ""}${link.nodes.join(", ")}`));
     const middle = [0, 1].map((k) => ends.reduce((sum, p) => sum + p[k], 0) / ends.length);
-    if (ends.length === 2) {
+    if (link.wifi) {
+      const number = wireless++;
+      for (const [x, y] of ends) group.append(make("circle", { cx: x, cy: y, r: radius + 4 + 4 * number, class: "radio" }));
+    } else if (ends.length === 2) {
       group.append(make("line", { x1: ends[0][0], y1: ends[0][1], x2: ends[1][0], y2: ends[1][1] }));
     } else {
       for (const end of ends) group.append(make("line", { x1: end[0], y1: end[1], x2: middle[0], y2: middle[1] }));

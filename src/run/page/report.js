@@ -7,7 +7,7 @@
   if (topology && first.scenario.nodes.length) {
     topology.textContent = "";
     drawTopology(topology, first.scenario.nodes, first.scenario.links,
-      `${first.scenario.nodes.length} nodes and ${first.scenario.links.length} links`);
+      `${first.scenario.nodes.length} nodes and ${first.scenario.links.length} links`, first.positions);
   }
   const flows = document.getElementById("flows");
   if (flows) {

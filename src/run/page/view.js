@@ -27,7 +27,8 @@
 
   function draw() {
     byId("picture").textContent = "";
-    drawn = drawTopology(byId("picture"), lab.nodes.map((n) => n.name), lab.links, `${lab.nodes.length} nodes and ${lab.links.length} links`);
+    drawn = drawTopology(byId("picture"), lab.nodes.map((n) => n.name), lab.links, `${lab.nodes.length} nodes and ${lab.links.length} links`,
+      lab.runs && lab.runs[0].positions);
     for (const [name, one] of drawn.links) {
       for (const line of [...one.group.querySelectorAll("line")]) {
         const hit = line.cloneNode();
@@ -104,7 +105,7 @@
     }
   }
 
-  let chart = null;
+  let chart = null, hasSpecs = false;
   function drawHistory() {
     const place = byId("history");
     if (!place || typeof uPlot === "undefined") return;
@@ -127,6 +128,8 @@
     tell(showPanel());
   }
 
+  // Whose nodes have tables of their own, and whose links have ends.
+  const isNet = () => lab.kind === "lab" || lab.kind === "paused";
   async function showPanel() {
     const panel = byId("panel");
     if (lab.kind === "result") return showFinished();
@@ -137,6 +140,7 @@
     const link = lab.links.find((l) => l.name === chosen.link);
     panel.append(make("h2", `Link ${link.name}`), make("p", link.nodes.join(" - "), { className: "note" }), make("div", "", { id: "figures" }), make("div", "", { id: "history" }));
     const rows = (links.get(link.name) || {}).rows;
+    hasSpecs = Boolean(rows);
     if (rows) {
       for (const direction of ["up", "down"].filter((d) => rows[d])) {
         const form = make("form"), input = make("input", "", { value: rows[direction].spec, name: direction, spellcheck: false });
@@ -148,15 +152,16 @@
         };
         panel.append(form);
       }
-    } else { panel.append(make("p", "It has no SPEC that the path engine emulates.", { className: "note" })); }
-    if (lab.kind === "lab") {
+    } else if (lab.kind !== "paused") { panel.append(make("p", "It has no SPEC that the path engine emulates.", { className: "note" })); }
+    if (isNet()) {
       for (const up of [false, true]) {
         panel.append(make("button", up ? "link up" : "link down", { onclick: () => tell(ask("link", { link: link.name, up }).then(() => {
           (links.get(link.name) || {}).down = !up;
           say(`${link.name} ${up ? "up" : "down"}`); mark();
+          packetsDue = 0; refreshPackets();
         })) }), " ");
       }
-      panel.append(make("h2", "Packets"), make("pre", "", { id: "packets" }));
+      panel.append(make("h2", lab.kind === "paused" ? "Queues and counters" : "Packets"), make("pre", "", { id: "packets" }));
     }
     refreshPanel();
   }
@@ -165,7 +170,7 @@
     panel.append(make("h2", `Node ${name}`));
     const plane = (lab.nodes.find((n) => n.name === name) || {}).plane;
     if (plane) panel.append(make("p", `data plane: ${plane}`, { className: "note" }));
-    if (lab.kind !== "lab") return;
+    if (!isNet()) return;
     const to = make("select", "", { id: "to" });
     to.append(make("option", "path to...", { value: "" }));
     lab.nodes.forEach((n) => { if (n.name !== name) to.append(make("option", n.name, { value: n.name })); });
@@ -192,6 +197,15 @@
       return (y.lostRate || 0) - (x.lostRate || 0) || (y.bits || 0) - (x.bits || 0);
     }).slice(0, 25);
     panel.textContent = "";
+    if (lab.kind === "paused") {
+      panel.append(make("h2", "Links"), table(["link", "interfaces"], lab.links.map((link) => {
+        const made = row(link.name, link.ends.map((end) => end.join(" ")).join(", "));
+        made.className = "pick"; made.dataset.link = link.name;
+        made.onclick = () => choose({ link: link.name });
+        return made;
+      })), make("p", "Click on a link or a node.", { className: "note" }));
+      return;
+    }
     panel.append(make("h2", lab.links.length > order.length ? `Links: the busiest ${order.length} of ${lab.links.length}` : "Links"));
     panel.append(table(["link", "passed", "lost/s", "lost", "queue"], order.map((link) => {
       const f = links.get(link.name) || {};
@@ -208,10 +222,12 @@
     const place = byId("figures");
     if (!place || !chosen.link) return;
     const figures = links.get(chosen.link) || {}, rows = [];
+    if (figures.rows && !hasSpecs) return tell(showPanel()); // it was chosen before they were known
     for (const [direction, each] of Object.entries(figures.rows || {})) {
       rows.push(row(direction, each.packets, each.lost, Object.entries(each.causes).map(([c, n]) => `${c} ${n}`).join(", "), each.waiting));
     }
     place.textContent = "";
+    if (lab.kind === "paused") return;
     place.append(make("p", `passed ${human(figures.bits || 0, "bit/s")}, lost ${(figures.lostRate || 0).toFixed(1)}/s`, { id: "passed" }));
     if (rows.length) place.append(table(["direction", "packets", "lost", "causes", "queue"], rows));
     drawHistory();
@@ -221,9 +237,11 @@
   async function refreshPackets() {
     const place = byId("packets");
     if (!place || !chosen || !chosen.link || Date.now() < packetsDue) return;
+    // Nothing happens while time stands still, and to look lets some pass.
+    if (lab.kind === "paused" && place.textContent && packetsDue) return;
     packetsDue = Date.now() + 1500;
     const found = await ask(`packets?link=${encodeURIComponent(chosen.link)}`).catch((error) => ({ lines: [error.message] }));
-    place.textContent = (found.at ? `at ${found.at}, ${found.seen} seen\n` : "") + found.lines.slice(-60).reverse().join("\n");
+    place.textContent = (found.at ? `at ${found.at}, ${found.seen} seen\n` : "") + (lab.kind === "paused" ? found.lines : found.lines.slice(-60).reverse()).join("\n");
   }
 
   async function look() {
@@ -234,7 +252,7 @@
       mark();
       refreshPanel();
       const timing = state.timing;
-      byId("lateness").textContent = timing && timing.events ? `lateness p50 ${(timing.p50_ns / 1000).toFixed(1)} us, p99 ${(timing.p99_ns / 1000).toFixed(1)} us` : "";
+      if (lab.kind !== "paused") byId("lateness").textContent = timing && timing.events ? `lateness p50 ${(timing.p50_ns / 1000).toFixed(1)} us, p99 ${(timing.p99_ns / 1000).toFixed(1)} us` : "";
       byId("clock").textContent = new Date(state.time * 1000).toLocaleTimeString();
       if (state.ended) { byId("ended").textContent = state.ended; byId("ended").hidden = false; return; }
       byId("ended").hidden = true;
@@ -312,7 +330,12 @@
   tell((async () => {
     lab = await ask("topology");
     document.title = `${lab.name} - Viaduct`;
-    byId("name").textContent = `${lab.kind === "result" ? "run" : lab.kind} ${lab.name}`;
+    byId("name").textContent = `${{ result: "run", paused: "simulation" }[lab.kind] || lab.kind} ${lab.name}`;
+    if (lab.kind === "paused") {
+      byId("lateness").textContent = `paused at ${lab.paused_at.toFixed(6)} s of virtual time`;
+      byId("resume").hidden = false;
+      byId("resume").onclick = () => tell(ask("resume", {}).then(() => { byId("resume").hidden = true; say("it goes on"); }));
+    }
     draw();
     if (lab.kind === "result") return finished();
     showBusiest();
