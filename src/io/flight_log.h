@@ -21,9 +21,15 @@ namespace viaduct::io {
 // One thread; allocates only at the start.
 class FlightLog {
  public:
+  // How the socket gets its frames: by sendmsg(), or from a ring (PACKET_TX_RING).
+  enum class Source { kCalls, kRing };
+
   // `send_buffer`: SO_SNDBUF, bytes. It bounds how many frames can be in flight.
-  explicit FlightLog(size_t send_buffer)
-      : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)) {}
+  explicit FlightLog(size_t send_buffer, Source source = Source::kCalls)
+      : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)), source_(source) {}
+
+  // No frame needs less memory.
+  static constexpr size_t kSmallest = 512;
 
   // A frame was sent: `bytes` of it, from the destination address on.
   void Add(size_t bytes) {
@@ -48,7 +54,6 @@ class FlightLog {
     uint32_t bytes, memory;
   };
 
-  static constexpr size_t kSmallest = 512;  // no frame needs less memory
   static constexpr size_t kSlack = 64;      // the last burst may exceed the buffer
   static constexpr size_t kStep = 64;       // buffers are the same for lengths between multiples
   static constexpr size_t kSteps = 65536 / kStep + 8;
@@ -77,7 +82,8 @@ class FlightLog {
 
   uint32_t MemoryOf(size_t bytes) const {
     const uint32_t learned = learned_[StepOf(bytes)];
-    return learned != 0 ? learned : Assumed(bytes);
+    if (learned != 0) return learned;
+    return source_ == Source::kRing ? AssumedOfRing(bytes) : Assumed(bytes);
   }
 
   // packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) on 64-bit machines, for interfaces
@@ -92,10 +98,15 @@ class FlightLog {
     return static_cast<uint32_t>((head <= kSmallHead ? kSmallHead : std::bit_ceil(head)) +
                                  kBufferHead + pages * kPage);
   }
+  // tpacket_fill_skb(): the buffer has the link-layer header, the rest stays in the ring's pages.
+  static uint32_t AssumedOfRing(size_t bytes) {
+    return static_cast<uint32_t>(kSmallHead + kBufferHead + bytes - std::min(bytes, kLinkHeader));
+  }
   static constexpr size_t kHeadroom = 16, kLinkHeader = 14, kSharedInfo = 320, kSmallHead = 576,
                           kBufferHead = 256, kPage = 4096;
 
   std::vector<Frame> frames_;  // a ring; its size is a power of two
+  Source source_;
   size_t first_ = 0, count_ = 0;
   size_t bytes_ = 0, memory_ = 0;  // sums over the ring
   uint32_t since_empty_ = 0;       // frames sent since the socket used no memory

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/socket_option.h"
+#include "dpdk/open.h"
 #include "io/ring_port.h"
 #include "io/super_frame.h"
 #include "io/test/memory_port.h"
@@ -84,6 +85,16 @@ Ends OpenRing(Link& link, uint32_t slots) {
   options.slots = slots;
   Ends ends;
   ends.port = io::Hold(RingPort(link.network.b.PacketSocket(), options));
+  ends.outside = link.Outside(link.network.a, "a0");
+  return ends;
+}
+
+Ends OpenDpdk(Link& link, uint32_t slots) {
+  Ends ends;
+  ends.port = link.network.b.In([slots] {
+    return dpdk::OpenPort(
+        {.interface = "b0", .slots = slots, .keeper = std::make_shared<InterfaceGuardian>("b0")});
+  });
   ends.outside = link.Outside(link.network.a, "a0");
   return ends;
 }
@@ -153,6 +164,8 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
     const bool is_xdp = GetParam().name.starts_with("Xdp");
     if (is_xdp && !WhyNotBuilt().empty()) GTEST_SKIP() << WhyNotBuilt();
+    const bool is_dpdk = GetParam().name.starts_with("Dpdk");
+    if (is_dpdk && !dpdk::WhyNotBuilt().empty()) GTEST_SKIP() << dpdk::WhyNotBuilt();
     const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
     const auto reason = GetParam().cannot.find(test.substr(0, test.find('/')));
     if (reason != GetParam().cannot.end()) GTEST_SKIP() << reason->second;
@@ -414,7 +427,8 @@ INSTANTIATE_TEST_SUITE_P(Ports, ConformanceTest,
                          testing::Values(Kind{"AfPacket", OpenRing},
                                          XdpKind("XdpNative", Mode::kNative),
                                          XdpKind("XdpGeneric", Mode::kGeneric), TapKind(),
-                                         MemoryKind()),
+                                         MemoryKind(),
+                                         Kind{"DpdkAfPacket", OpenDpdk}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
