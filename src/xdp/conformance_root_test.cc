@@ -342,7 +342,8 @@ TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {
     SendAll(*port_, {Numbered(2)}, 1);
     came = Take(*outside_, 1);
   }
-  EXPECT_EQ(came, Frames{Numbered(2)}) << "and not what was refused";
+  EXPECT_THAT(came, testing::Each(Numbered(2))) << "and not what was refused";
+  EXPECT_FALSE(came.empty());
   SendAll(*outside_, {Numbered(3)}, 1);
   EXPECT_EQ(Take(*port_, 1), Frames{Numbered(3)});
 }
@@ -413,7 +414,7 @@ TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
     size_t whole = 0;
     EXPECT_TRUE(splitter.Split(frames[0], [&](std::span<std::byte> frame) {
       const auto layers = wire::FindIpLayers(frame);
-      ASSERT_TRUE(layers);
+      ASSERT_TRUE(layers) << wire::packet::Describe(frame);
       EXPECT_TRUE(wire::TransportChecksumIsRight(
           layers->Source(frame), layers->Destination(frame), 17,
           frame.subspan(layers->transport, layers->end - layers->transport)));

@@ -9,21 +9,38 @@
 namespace viaduct::dpdk {
 
 RingFlight::RingFlight(int socket, uint32_t slots, size_t send_buffer)
-    : socket_(socket), slots_(slots), log_(send_buffer, io::FlightLog::Source::kRing) {}
+    : socket_(socket),
+      slots_(slots),
+      room_(slots),
+      log_(send_buffer, io::FlightLog::Source::kRing) {}
 
-size_t RingFlight::Push() {
+bool RingFlight::Push() {
+  if (unsent_frames_.load(kRelaxed) == 0) return true;
   // It returns when all of the ring was sent (tpacket_snd() in net/packet/af_packet.c), or fails.
-  if (unsent_ > 0 && sendto(socket_, nullptr, 0, MSG_DONTWAIT, nullptr, 0) >= 0) unsent_ = 0;
+  if (sendto(socket_, nullptr, 0, MSG_DONTWAIT, nullptr, 0) < 0) return false;
+  Set(unsent_frames_, 0);
+  Set(unsent_bytes_, 0);
+  return true;
+}
+
+size_t RingFlight::Memory() const {
   int memory = 0;
-  if (ioctl(socket_, SIOCOUTQ, &memory) != 0) memory = 0;
+  if (ioctl(socket_, SIOCOUTQ, &memory) != 0) return 0;
   return static_cast<size_t>(std::max(memory, 0));
 }
 
-uint32_t RingFlight::Room() {
-  const size_t busy = Push() / io::FlightLog::kSmallest + unsent_;
-  return busy >= slots_ ? 0 : slots_ - static_cast<uint32_t>(busy);
+uint32_t RingFlight::Room(size_t wanted) {
+  if (room_ >= wanted) return room_;
+  Push();
+  const size_t busy = Memory() / io::FlightLog::kSmallest + unsent_frames_.load(kRelaxed);
+  room_ = busy >= slots_ ? 0 : slots_ - static_cast<uint32_t>(busy);
+  return room_;
 }
 
-size_t RingFlight::Update() { return log_.Update(Push()); }
+size_t RingFlight::Update() {
+  // Until all is sent, what the kernel's figure is of is not known.
+  if (Push()) in_flight_ = log_.Update(Memory());
+  return in_flight_;
+}
 
 }  // namespace viaduct::dpdk

@@ -4,6 +4,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -57,20 +58,35 @@ class RingFlight {
 
   void Add(size_t bytes) {
     log_.Add(bytes);
-    ++unsent_;
+    in_flight_ += bytes;
+    --room_;
+    Set(unsent_frames_, unsent_frames_.load(kRelaxed) + 1);
+    Set(unsent_bytes_, unsent_bytes_.load(kRelaxed) + bytes);
   }
-  // Slots that are free, at least. A few system calls.
-  uint32_t Room();
+  // Slots that are free, at least. Asks the kernel if it knows of fewer than are wanted.
+  uint32_t Room(size_t wanted);
+  // Has the kernel send what it has not, for want of memory or a carrier. False: it has not.
+  bool Push();
   // Bytes. A few system calls.
   size_t Update();
 
+  // What was put into the ring since the kernel last took all of it: it takes nothing from an
+  // interface that is down or has no carrier, and no more than the socket's memory allows. Any
+  // thread.
+  struct Unsent {
+    uint64_t frames = 0, bytes = 0;
+  };
+  Unsent unsent() const { return {unsent_frames_.load(kRelaxed), unsent_bytes_.load(kRelaxed)}; }
+
  private:
-  // The kernel sends what it has not, for want of memory. Returns the socket's memory.
-  size_t Push();
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+  static void Set(std::atomic<uint64_t>& value, uint64_t to) { value.store(to, kRelaxed); }
+  size_t Memory() const;  // of the socket, that frames in flight use
 
   int socket_;
-  uint32_t slots_;
-  uint32_t unsent_ = 0;  // in the ring since all of it was sent
+  uint32_t slots_, room_;
+  std::atomic<uint64_t> unsent_frames_ = 0, unsent_bytes_ = 0;
+  size_t in_flight_ = 0;
   io::FlightLog log_;
 };
 

@@ -31,6 +31,7 @@ class Probed {
   ~Probed();
 
   uint16_t port() const { return port_; }
+  bool is_hardware() const { return !is_virtual_; }
   void Start();  // throws EnvironmentError
 
  private:

@@ -76,6 +76,25 @@ bool IsPromiscuous(int fd, int ifindex) {
          (request.ifr_flags & IFF_PROMISC) != 0;
 }
 
+// A descriptor that leads nowhere as long as this lives. When DPDK starts a device it sets the
+// address that it has already; by net_af_packet's socket that would reach the interface, whose
+// kernel then forgets its neighbours, permanent ones too (neigh_changeaddr() in
+// net/core/neighbour.c).
+class SetAside {
+ public:
+  explicit SetAside(int fd) : fd_(fd), aside_(Duplicate(fd)) {
+    const UniqueFd nothing(SystemCall("open /dev/null", open("/dev/null", O_RDWR | O_CLOEXEC)));
+    SystemCall("dup3", dup3(nothing.get(), fd_, O_CLOEXEC));
+  }
+  SetAside(const SetAside&) = delete;
+  SetAside& operator=(const SetAside&) = delete;
+  ~SetAside() { dup3(aside_.get(), fd_, O_CLOEXEC); }
+
+ private:
+  int fd_;
+  UniqueFd aside_;
+};
+
 }  // namespace
 
 Port::Port(Device device)
@@ -161,7 +180,11 @@ void Port::Configure(const Device& device, int socket) {
   }
   const bool is_kernels = ifindex_ != 0;
   if (!is_kernels || IsPromiscuous(control_.get(), ifindex_)) rte_eth_promiscuous_enable(port);
-  device_->Start();
+  {
+    std::optional<SetAside> aside;
+    if (socket >= 0) aside.emplace(socket);
+    device_->Start();
+  }
   if (stamps != 0) rte_mbuf_dyn_rx_timestamp_register(&stamp_offset_, &stamp_flag_);
   if (socket < 0 && rte_eth_tx_done_cleanup(port, 0, 0) != -ENOTSUP) buffer_flight_.emplace();
 }
@@ -248,16 +271,12 @@ bool Port::Takes(io::FrameToSend frame) const {
   return watch_ ? watch_->Takes(frame) : io::FitsMtu(frame, mtu_);
 }
 
-size_t Port::Room() {
-  if (ring_flight_) return ring_flight_->Room();
-  return kBurst;
-}
-
 size_t Port::Transmit(std::span<const io::FrameToSend> frames) {
   refused_.clear();
   if (watch_) watch_->Look(/*with_state=*/true);
   if (buffer_flight_) BytesInFlight();
-  size_t taken = 0, room = Room();
+  size_t taken = 0;
+  size_t room = ring_flight_ ? ring_flight_->Room(frames.size()) : frames.size();
   while (taken < frames.size()) {
     if (!Takes(frames[taken])) {
       Refuse(taken++);
@@ -267,16 +286,17 @@ size_t Port::Transmit(std::span<const io::FrameToSend> frames) {
     const size_t most = std::min({frames.size() - taken, kBurst, room});
     while (count < most && Takes(frames[taken + count])) ++count;
     if (most == 0) break;
-    const size_t sent = Flush(frames.subspan(taken, count), taken);
+    const size_t sent = Flush(frames.subspan(taken, count));
     taken += sent;
     if (sent < count) break;
-    if (ring_flight_) room -= std::min(room, sent);
+    room -= sent;
   }
+  if (ring_flight_) ring_flight_->Push();
   return taken;
 }
 
 // Returns how many were taken.
-size_t Port::Flush(std::span<const io::FrameToSend> frames, size_t first) {
+size_t Port::Flush(std::span<const io::FrameToSend> frames) {
   std::array<rte_mbuf*, kBurst> buffers;
   const auto count = static_cast<unsigned>(frames.size());
   if (rte_pktmbuf_alloc_bulk(sent_.get(), buffers.data(), count) != 0) return 0;
@@ -297,22 +317,9 @@ size_t Port::Flush(std::span<const io::FrameToSend> frames, size_t first) {
     if (buffer_flight_) BufferFlight::LetGo(buffers[i]);
     rte_pktmbuf_free(buffers[i]);
   }
-  const uint64_t by_driver = RefusedByDriver();
-  const uint64_t refused = std::min<uint64_t>(by_driver - refused_by_driver_, sent);
-  refused_by_driver_ = by_driver;
-  // Which they were, it does not say; net_af_packet refuses all of a burst.
-  for (uint64_t i = sent - refused; i < sent; ++i) {
-    Refuse(first + i);
-    bytes -= frames[i].size();
-  }
-  Count(tx_.frames, sent - refused);
+  Count(tx_.frames, sent);
   Count(tx_.bytes, bytes);
   return sent;
-}
-
-uint64_t Port::RefusedByDriver() const {
-  rte_eth_stats stats{};
-  return rte_eth_stats_get(device_->port(), &stats) == 0 ? stats.oerrors : refused_by_driver_;
 }
 
 void Port::Refuse(size_t index) {
@@ -340,15 +347,20 @@ io::PortCounters Port::Counters() {
       getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &kernel, &size) == 0) {
     ring_full_.fetch_add(kernel.tp_drops, kRelaxed);
   }
-  // Of net_af_packet a frame without a buffer stays in the ring.
+  // Of net_af_packet a frame without a buffer stays in the ring, and one that the kernel has not
+  // taken in the other ring. Virtual drivers count in `oerrors` what they have not taken: it is
+  // offered again.
+  const bool is_hardware = device_->is_hardware();
+  const uint64_t failed = is_hardware ? std::min(stats.oerrors, tx_.frames.load(kRelaxed)) : 0;
+  const RingFlight::Unsent unsent = ring_flight_ ? ring_flight_->unsent() : RingFlight::Unsent{};
   const uint64_t no_buffer = is_packet_socket_ ? 0 : stats.rx_nombuf;
   return {.rx_frames = rx_.frames.load(kRelaxed),
           .rx_bytes = rx_.bytes.load(kRelaxed),
-          .tx_frames = tx_.frames.load(kRelaxed),
-          .tx_bytes = tx_.bytes.load(kRelaxed),
+          .tx_frames = tx_.frames.load(kRelaxed) - failed - unsent.frames,
+          .tx_bytes = tx_.bytes.load(kRelaxed) - unsent.bytes,
           .rx_dropped_ring_full = ring_full_.load(kRelaxed) + stats.imissed + no_buffer,
           .rx_dropped_truncated = rx_.dropped_truncated.load(kRelaxed) + stats.ierrors,
-          .tx_dropped_error = tx_.dropped_error.load(kRelaxed)};
+          .tx_dropped_error = tx_.dropped_error.load(kRelaxed) + failed};
 }
 
 bool Port::Up() {

@@ -59,11 +59,8 @@ class Port final : public io::AnyPort {
   std::span<std::byte> Bytes(rte_mbuf* buffer);
   void ClearError();
   bool Takes(io::FrameToSend frame) const;
-  size_t Room();
-  size_t Flush(std::span<const io::FrameToSend> frames, size_t first);
+  size_t Flush(std::span<const io::FrameToSend> frames);
   void Refuse(size_t index);
-  void CountSent(size_t first, std::span<rte_mbuf* const> buffers, uint64_t refused);
-  uint64_t RefusedByDriver() const;
 
   using Counter = std::atomic<uint64_t>;
   static void Count(Counter& counter, uint64_t n) {
@@ -92,7 +89,6 @@ class Port final : public io::AnyPort {
   std::vector<std::vector<std::byte>> gathered_;
   size_t gathered_count_ = 0;
   std::vector<uint32_t> refused_;
-  uint64_t refused_by_driver_ = 0;
   Counter ring_full_ = 0;
   struct alignas(64) {
     Counter frames = 0, bytes = 0, dropped_truncated = 0;
