@@ -12,11 +12,12 @@
 
 namespace viaduct::dpdk {
 
+// The driver that works on an interface of the kernel's.
+inline constexpr char kInterfaceDriver[] = "net_af_packet";
+
 // A device to be opened.
 struct Device {
-  // A driver that works on an interface of the kernel's (net_af_packet, net_af_xdp), with
-  // `interface`; a virtual device with its arguments ("net_tap0,iface=tap1"); or the address of one
-  // on a bus ("0000:03:00.0").
+  // kInterfaceDriver, with `interface`; or a device of DPDK's own (dpdk/open.h).
   std::string name;
   // Of the calling thread's network namespace; none: 0.
   std::string interface;

@@ -40,14 +40,6 @@ Function* Find(const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-void CheckDriver(const Request& request) {
-  if (request.device == "net_af_packet" || request.device == "net_af_xdp") return;
-  throw UsageError(fmt::format(
-      "DPDK: \"{}\" is no driver that works on an interface of the kernel's: net_af_packet or "
-      "net_af_xdp, or empty for a device of DPDK's own",
-      request.device));
-}
-
 // DPDK reads these as the ends of a name.
 void CheckName(const std::string& interface) {
   if (interface.find_first_of(",=[]") == std::string::npos) return;
@@ -74,7 +66,6 @@ void Prepare(int socket, const sys::PacketFilter& filter) {
 }
 
 Device DeviceOn(Request& request) {
-  CheckDriver(request);
   const auto link = sys::Netlink().FindLink(request.interface);
   if (!link) throw UsageError("there is no interface " + request.interface + "; see ip link");
   if (!link->ethernet) {
@@ -82,7 +73,7 @@ Device DeviceOn(Request& request) {
   }
   CheckName(request.interface);
   Device device;
-  device.name = request.device;
+  device.name = kInterfaceDriver;
   device.interface = request.interface;
   device.ifindex = link->ifindex;
   device.mtu = static_cast<uint32_t>(link->mtu);
@@ -92,9 +83,14 @@ Device DeviceOn(Request& request) {
 }
 
 Device DeviceOfItsOwn(const Request& request) {
-  if (!request.filter.empty()) {
-    throw UsageError(fmt::format("DPDK device {}: only net_af_packet has a filter",
-                                 request.interface));
+  const auto refuse = [&](const char* reason) {
+    throw UsageError(fmt::format("DPDK device {}: {}", request.interface, reason));
+  };
+  if (!request.filter.empty()) refuse("it has no filter; only interfaces of the kernel's have");
+  if (!request.qdisc_bypass) refuse("its frames pass no queueing discipline");
+  if (request.interface.starts_with("net_af_xdp")) {
+    refuse(
+        "this driver leaves its program attached to the interface when it is killed; use af_xdp");
   }
   Device device;
   device.name = request.interface;
@@ -111,14 +107,17 @@ std::string WhyNotBuilt() try {
   return kNotBuilt;
 }
 
+bool IsDevice(const std::string& name) { return name.find_first_of(":,") != name.npos; }
+
 std::unique_ptr<io::AnyPort> OpenPort(Request request) try {
   auto* const open = Find<OpenFunction>(kOpenFunction);
   if (geteuid() != 0) {
-    throw EnvironmentError("DPDK opens devices in the process that uses them, which has to be "
-                           "root's; use af_packet");
+    throw EnvironmentError(
+        "DPDK opens devices in the process that uses them, which has to be "
+        "root's; use af_packet");
   }
   const sys::PacketFilter filter = sys::PacketFilter::Compile(request.filter);
-  Device device = request.device.empty() ? DeviceOfItsOwn(request) : DeviceOn(request);
+  Device device = IsDevice(request.interface) ? DeviceOfItsOwn(request) : DeviceOn(request);
   device.keeper = std::move(request.keeper);
   device.slots = request.slots;
   device.qdisc_bypass = request.qdisc_bypass;
@@ -126,8 +125,8 @@ std::unique_ptr<io::AnyPort> OpenPort(Request request) try {
   return open(std::move(device));
 } catch (const SystemError& error) {
   if (error.error_number() != EPERM && error.error_number() != EACCES) throw;
-  throw EnvironmentError(fmt::format("DPDK on {} needs root ({}); use af_packet",
-                                     request.interface, error.what()));
+  throw EnvironmentError(
+      fmt::format("DPDK on {} needs root ({}); use af_packet", request.interface, error.what()));
 }
 
 sys::Feature Probe() {
@@ -146,9 +145,8 @@ sys::Feature Probe() {
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();
-    feature.remedy = WhyNotBuilt().empty()
-                         ? "see the error"
-                         : "apt-get install libdpdk-dev, and build Viaduct again";
+    feature.remedy = WhyNotBuilt().empty() ? "see the error"
+                                           : "apt-get install libdpdk-dev, and build Viaduct again";
   }
   return feature;
 }

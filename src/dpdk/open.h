@@ -14,13 +14,14 @@ namespace viaduct::dpdk {
 // Why this installation has none; empty: it has.
 std::string WhyNotBuilt();
 
+// Whether this is a device of DPDK's own: the address of one on a bus ("0000:03:00.0"), or a
+// virtual one with its arguments ("net_tap0,iface=tap1"). Else it is a network interface of the
+// kernel's, on which DPDK's driver net_af_packet works.
+bool IsDevice(const std::string& name);
+
 struct Request {
-  // A network interface of the calling thread's namespace; or, with `device` empty, a device of
-  // DPDK's own: the address of one on a bus ("0000:03:00.0"), or a virtual device with its
-  // arguments ("net_tap0,iface=tap1").
+  // Of the calling thread's namespace; or a device of DPDK's own.
   std::string interface = "";
-  // The driver that works on the interface: net_af_packet or net_af_xdp.
-  std::string device = "net_af_packet";
   std::string filter = "";   // which frames to receive, in tcpdump's syntax; empty: all
   bool qdisc_bypass = true;  // frames go past the interface's queueing discipline
   uint32_t mtu = 1500;       // of a device of DPDK's own

@@ -54,8 +54,8 @@ class FlightLog {
     uint32_t bytes, memory;
   };
 
-  static constexpr size_t kSlack = 64;      // the last burst may exceed the buffer
-  static constexpr size_t kStep = 64;       // buffers are the same for lengths between multiples
+  static constexpr size_t kSlack = 64;  // the last burst may exceed the buffer
+  static constexpr size_t kStep = 64;   // buffers are the same for lengths between multiples
   static constexpr size_t kSteps = 65536 / kStep + 8;
   static constexpr uint32_t kNotAlone = 2;
 

@@ -23,6 +23,13 @@ inline bool FitsMtu(FrameToSend frame, uint32_t mtu) {
   return frame.size() <= mtu + kHeader + (has_tag ? wire::VlanTag::kSize : 0);
 }
 
+// Changes every 1 to 10 ms, and costs no system call.
+inline int64_t CoarseTick() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
 // For one thread.
 class InterfaceWatch {
  public:
@@ -33,9 +40,7 @@ class InterfaceWatch {
   // for each burst would be more expensive than the frames of short ones. `with_state`: whether it
   // is up and has a carrier, too; else it is taken to be.
   void Look(bool with_state) {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    const int64_t tick = now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+    const int64_t tick = CoarseTick();
     if (tick == looked_) return;
     looked_ = tick;
     mtu_ = InterfaceMtuNow(control_, ifindex_);

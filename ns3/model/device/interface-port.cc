@@ -5,11 +5,14 @@
 #include "interface-port.h"
 
 #include "base/error.h"
+#include "dpdk/open.h"
 #include "io/ring_port.h"
+#include "netmap/open.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/network/qdisc.h"
+#include "xdp/interface_guardian.h"
 #include "xdp/open.h"
 
 #include <fcntl.h>
@@ -89,6 +92,36 @@ OpenXdp(const InterfaceRequest& request)
         viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
 }
 
+/** @return what has the offloads off that would be in the way, as long as it lives */
+std::shared_ptr<void>
+KeepOffloadsOff(const InterfaceRequest& request)
+{
+    return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface);
+}
+
+/** @return a port by DPDK, on an interface of the kernel's */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenDpdk(const InterfaceRequest& request)
+{
+    return viaduct::dpdk::OpenPort({.interface = request.interface,
+                                    .filter = request.filter,
+                                    .qdisc_bypass = request.qdiscBypass,
+                                    .keeper = KeepOffloadsOff(request)});
+}
+
+/** @return a port by netmap, likewise */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenNetmap(const InterfaceRequest& request)
+{
+    if (!request.filter.empty() || !request.qdiscBypass)
+    {
+        throw viaduct::UsageError("netmap on interface " + request.interface +
+                                  ": its frames pass neither filters nor queueing disciplines "
+                                  "(attributes Filter and QdiscBypass of ns3::RingNetDevice)");
+    }
+    return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request));
+}
+
 /** @return the better one; says in @p reason which and why */
 std::unique_ptr<viaduct::io::AnyPort>
 OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
@@ -148,6 +181,21 @@ DescribeDepartures(int ifindex, bool passesQdisc)
            ") keeps times";
 }
 
+/** @return a device of DPDK's own, of which the kernel reports nothing */
+InterfacePort
+OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
+{
+    InterfacePort opened;
+    opened.port = viaduct::dpdk::OpenPort({.interface = request.interface,
+                                           .filter = request.filter,
+                                           .qdisc_bypass = request.qdiscBypass,
+                                           .mtu = static_cast<uint32_t>(request.mtu)});
+    opened.departures = "by the simulator's clock: frames pass no qdisc";
+    opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(networkNamespace);
+    opened.running = opened.port->Up();
+    return opened;
+}
+
 } // namespace
 
 InterfacePort
@@ -158,6 +206,10 @@ OpenInterfacePort(const InterfaceRequest& request)
     if (!request.networkNamespace.empty())
     {
         scope.emplace(target.get());
+    }
+    if (request.kind == InterfacePortKind::DPDK && viaduct::dpdk::IsDevice(request.interface))
+    {
+        return OpenDpdkDevice(request, target.get());
     }
     const auto info = viaduct::sys::Netlink().FindLink(request.interface);
     if (!info)
@@ -176,6 +228,12 @@ OpenInterfacePort(const InterfaceRequest& request)
         break;
     case InterfacePortKind::XDP:
         opened.port = OpenXdp(request);
+        break;
+    case InterfacePortKind::DPDK:
+        opened.port = OpenDpdk(request);
+        break;
+    case InterfacePortKind::NETMAP:
+        opened.port = OpenNetmap(request);
         break;
     case InterfacePortKind::AUTO:
         opened.port = OpenEither(request, info->ifindex, opened.reason);

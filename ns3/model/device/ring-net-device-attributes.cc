@@ -124,7 +124,9 @@ RingNetDevice::GetTypeId()
                 MakeStringChecker())
             .AddAttribute("Port",
                           "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
-                          "the frames from the kernel; an error where it cannot be had), or Auto: "
+                          "the frames from the kernel), DPDK (on the interface, or a device of its "
+                          "own: PCI address, or virtual device with its arguments) or netmap; an "
+                          "error where it cannot be had; or Auto: "
                           "AF_XDP where the driver has zero-copy, else AF_PACKET.",
                           EnumValue(InterfacePortKind::PACKET),
                           MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
@@ -132,6 +134,10 @@ RingNetDevice::GetTypeId()
                                           "AfPacket",
                                           InterfacePortKind::XDP,
                                           "AfXdp",
+                                          InterfacePortKind::DPDK,
+                                          "Dpdk",
+                                          InterfacePortKind::NETMAP,
+                                          "Netmap",
                                           InterfacePortKind::AUTO,
                                           "Auto"))
             .AddAttribute("PortDescription",

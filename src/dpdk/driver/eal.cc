@@ -117,8 +117,7 @@ FILE* OpenStream(int fd) {
 
 }  // namespace
 
-Eal::Eal()
-    : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MFD_CLOEXEC))) {
+Eal::Eal() : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MFD_CLOEXEC))) {
   // The stream is DPDK's to the end.
   FILE* const stream = OpenStream(SystemCall("dup", dup(log_.get())));
   fcntl(fileno(stream), F_SETFD, FD_CLOEXEC);

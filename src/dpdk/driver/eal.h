@@ -31,5 +31,4 @@ class Eal {
   UniqueFd log_;  // a file in memory
 };
 
-
 }  // namespace viaduct::dpdk

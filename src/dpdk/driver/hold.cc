@@ -13,7 +13,9 @@
 namespace viaduct::dpdk {
 namespace {
 
-bool IsVirtual(const std::string& name) { return name.starts_with("net_") || name.starts_with("eth_"); }
+bool IsVirtual(const std::string& name) {
+  return name.starts_with("net_") || name.starts_with("eth_");
+}
 
 }  // namespace
 
@@ -31,8 +33,8 @@ Pool MakePool(const std::string& name, uint32_t buffers, uint32_t room) {
 Probed::Probed(const std::string& name, const std::string& arguments)
     : name_(name.substr(0, name.find(','))), is_virtual_(IsVirtual(name)) {
   const std::string given = name_.size() < name.size() ? name.substr(name_.size() + 1) : arguments;
-  const int result = is_virtual_ ? rte_vdev_init(name_.c_str(), given.c_str())
-                                 : rte_dev_probe(name.c_str());
+  const int result =
+      is_virtual_ ? rte_vdev_init(name_.c_str(), given.c_str()) : rte_dev_probe(name.c_str());
   if (result != 0) Eal::Get().Refuse("open the device " + name, result);
   if (const int found = rte_eth_dev_get_port_by_name(name_.c_str(), &port_); found != 0) {
     if (is_virtual_) rte_vdev_uninit(name_.c_str());

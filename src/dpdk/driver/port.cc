@@ -24,7 +24,6 @@
 namespace viaduct::dpdk {
 namespace {
 
-constexpr char kAfPacket[] = "net_af_packet";
 constexpr size_t kTags = 2 * wire::VlanTag::kSize;
 constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check for an error
 
@@ -38,7 +37,7 @@ uint32_t SlotBytes(size_t longest) {
 }
 
 std::string ArgumentsFor(const Device& device, uint32_t slot_bytes) {
-  if (device.name != kAfPacket) return fmt::format("iface={}", device.interface);
+  if (device.ifindex == 0) return "";
   const uint32_t block = std::max<uint32_t>(slot_bytes, 65536);
   const uint32_t slots = std::max(device.slots, block / slot_bytes);
   return fmt::format("iface={},qpairs=1,blocksz={},framesz={},framecnt={},qdisc_bypass={}",
@@ -63,9 +62,7 @@ UniqueFd AlwaysReadable() {
   return UniqueFd(SystemCall("eventfd", eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC)));
 }
 
-UniqueFd Duplicate(int fd) {
-  return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0)));
-}
+UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
 // Whether somebody has switched promiscuous mode on for all (ip link set promisc on). DPDK switches
 // it off when it starts a device, unless it is to be on.
@@ -125,8 +122,7 @@ void Port::Open(const Device& device) {
   const NewDescriptors opened;
   try {
     device_.emplace(name_, ArgumentsFor(device, slot_bytes));
-    const int socket =
-        device.name == kAfPacket ? opened.PacketSocketOf(device.ifindex) : -1;
+    const int socket = device.ifindex != 0 ? opened.PacketSocketOf(device.ifindex) : -1;
     if (socket >= 0) device.prepare(socket);
     Configure(device, socket);
     opened.CloseOnExec();
@@ -170,8 +166,7 @@ void Port::Configure(const Device& device, int socket) {
   sent_ = MakePool(fmt::format("viaduct-tx-{}", port), (socket >= 0 ? 0 : send) + 2 * kBurst,
                    static_cast<uint32_t>(longest_));
   const auto node = static_cast<unsigned>(rte_eth_dev_socket_id(port));
-  if (const int result =
-          rte_eth_rx_queue_setup(port, 0, receive, node, nullptr, received_.get());
+  if (const int result = rte_eth_rx_queue_setup(port, 0, receive, node, nullptr, received_.get());
       result != 0) {
     eal.Refuse("set up receiving of the device " + name_, result);
   }
@@ -258,7 +253,8 @@ std::span<std::byte> Port::Bytes(rte_mbuf* buffer) {
   return {memory, at};
 }
 
-// A link that went down leaves ENETDOWN on the socket, and poll() returns at once until it was read.
+// A link that went down leaves ENETDOWN on the socket, and poll() returns at once until it was
+// read.
 void Port::ClearError() {
   int error = 0;
   socklen_t size = sizeof(error);
@@ -268,12 +264,20 @@ void Port::ClearError() {
 // ---- Sending
 
 bool Port::Takes(io::FrameToSend frame) const {
-  return watch_ ? watch_->Takes(frame) : io::FitsMtu(frame, mtu_);
+  return watch_ ? watch_->Takes(frame) : !is_down_ && io::FitsMtu(frame, mtu_);
+}
+
+void Port::Look() {
+  if (watch_) return watch_->Look(/*with_state=*/true);
+  if (const int64_t tick = io::CoarseTick(); tick != looked_) {
+    looked_ = tick;
+    is_down_ = !Up();
+  }
 }
 
 size_t Port::Transmit(std::span<const io::FrameToSend> frames) {
   refused_.clear();
-  if (watch_) watch_->Look(/*with_state=*/true);
+  Look();
   if (buffer_flight_) BytesInFlight();
   size_t taken = 0;
   size_t room = ring_flight_ ? ring_flight_->Room(frames.size()) : frames.size();

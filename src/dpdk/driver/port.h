@@ -25,9 +25,11 @@ namespace viaduct::dpdk {
 //   readable: they have to be polled, as programs of DPDK's do.
 // - `received` is the driver's stamp where that is of the kernel's clock (net_af_packet of DPDK 23
 //   and later), else 0: a stamp of our own would hide how long a frame has waited.
-// - BytesInFlight(): exact for net_af_packet, and for drivers that can be asked to give back buffers
+// - BytesInFlight(): exact for net_af_packet, and for drivers that can be asked to give back
+// buffers
 //   (rte_eth_tx_done_cleanup()); 0 of the others.
-// - Frames in several buffers are put together. Frames longer than the MTU with two tags are dropped
+// - Frames in several buffers are put together. Frames longer than the MTU with two tags are
+// dropped
 //   and counted, those that the kernel has put together (net_af_packet) among them.
 class Port final : public io::AnyPort {
  public:
@@ -59,6 +61,7 @@ class Port final : public io::AnyPort {
   std::span<std::byte> Bytes(rte_mbuf* buffer);
   void ClearError();
   bool Takes(io::FrameToSend frame) const;
+  void Look();
   size_t Flush(std::span<const io::FrameToSend> frames);
   void Refuse(size_t index);
 
@@ -78,6 +81,8 @@ class Port final : public io::AnyPort {
   UniqueFd fd_, transmit_fd_;
   bool is_packet_socket_ = false;
   std::optional<io::InterfaceWatch> watch_;
+  int64_t looked_ = 0;  // the last two of a device of DPDK's own
+  bool is_down_ = false;
   std::optional<RingFlight> ring_flight_;
   std::optional<BufferFlight> buffer_flight_;
   int stamp_offset_ = -1;
