@@ -70,7 +70,12 @@ class FlightLog {
   // The memory of the only frame that was sent since none was in flight.
   void Learn(size_t memory) {
     Frame& frame = frames_[first_];
-    learned_[StepOf(frame.bytes)] = frame.memory = static_cast<uint32_t>(memory);
+    frame.memory = static_cast<uint32_t>(memory);
+    if (source_ == Source::kRing) {
+      overhead_of_ring_ = frame.memory - std::min(frame.bytes, frame.memory);
+    } else {
+      learned_[StepOf(frame.bytes)] = frame.memory;
+    }
     memory_ = memory;
     since_empty_ = kNotAlone;
   }
@@ -81,9 +86,9 @@ class FlightLog {
   static constexpr size_t Aligned(size_t bytes) { return (bytes + kStep - 1) / kStep * kStep; }
 
   uint32_t MemoryOf(size_t bytes) const {
+    if (source_ == Source::kRing) return static_cast<uint32_t>(bytes) + overhead_of_ring_;
     const uint32_t learned = learned_[StepOf(bytes)];
-    if (learned != 0) return learned;
-    return source_ == Source::kRing ? AssumedOfRing(bytes) : Assumed(bytes);
+    return learned != 0 ? learned : Assumed(bytes);
   }
 
   // packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) on 64-bit machines, for interfaces
@@ -98,10 +103,6 @@ class FlightLog {
     return static_cast<uint32_t>((head <= kSmallHead ? kSmallHead : std::bit_ceil(head)) +
                                  kBufferHead + pages * kPage);
   }
-  // tpacket_fill_skb(): the buffer has the link-layer header, the rest stays in the ring's pages.
-  static uint32_t AssumedOfRing(size_t bytes) {
-    return static_cast<uint32_t>(kSmallHead + kBufferHead + bytes - std::min(bytes, kLinkHeader));
-  }
   static constexpr size_t kHeadroom = 16, kLinkHeader = 14, kSharedInfo = 320, kSmallHead = 576,
                           kBufferHead = 256, kPage = 4096;
 
@@ -111,6 +112,8 @@ class FlightLog {
   size_t bytes_ = 0, memory_ = 0;  // sums over the ring
   uint32_t since_empty_ = 0;       // frames sent since the socket used no memory
   std::array<uint32_t, kSteps> learned_{};
+  // tpacket_fill_skb(): the buffer has the link-layer header, the rest stays in the ring's pages.
+  uint32_t overhead_of_ring_ = kSmallHead + kBufferHead - kLinkHeader;
 };
 
 }  // namespace viaduct::io

@@ -14,6 +14,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "dpdk/driver/descriptors.h"
@@ -73,6 +75,22 @@ bool IsPromiscuous(int fd, int ifindex) {
          (request.ifr_flags & IFF_PROMISC) != 0;
 }
 
+// Interfaces that this process has a device on, by the cookie of their network namespace and their
+// index: net_af_packet's sockets of one process on one interface are a fanout group, of which each
+// gets a part of the frames. With Eal::mutex() held.
+std::set<std::pair<uint64_t, int>>& InUse() {
+  static std::set<std::pair<uint64_t, int>> in_use;
+  return in_use;
+}
+
+uint64_t CookieOf(int socket) {
+  constexpr int kNetworkCookie = 71;  // SO_NETNS_COOKIE, Linux 5.14
+  uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  (void)getsockopt(socket, SOL_SOCKET, kNetworkCookie, &cookie, &size);
+  return cookie;
+}
+
 // A descriptor that leads nowhere as long as this lives. When DPDK starts a device it sets the
 // address that it has already; by net_af_packet's socket that would reach the interface, whose
 // kernel then forgets its neighbours, permanent ones too (neigh_changeaddr() in
@@ -103,7 +121,18 @@ Port::Port(Device device)
       control_(std::move(device.control)) {
   refused_.reserve(kLentAtMost);
   const std::scoped_lock lock(Eal::Get().mutex());
-  Open(device);
+  if (ifindex_ != 0 && !InUse().emplace(CookieOf(control_.get()), ifindex_).second) {
+    throw UsageError(fmt::format(
+        "DPDK on interface {}: this process has a port on it already, and each would get a part of "
+        "the frames",
+        device.interface));
+  }
+  try {
+    Open(device);
+  } catch (...) {
+    InUse().erase({CookieOf(control_.get()), ifindex_});
+    throw;
+  }
 }
 
 Port::~Port() {
@@ -115,6 +144,7 @@ Port::~Port() {
   const std::scoped_lock lock(Eal::Get().mutex());
   received_.reset();
   sent_.reset();
+  InUse().erase({CookieOf(control_.get()), ifindex_});
 }
 
 void Port::Open(const Device& device) {
