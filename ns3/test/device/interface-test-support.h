@@ -31,7 +31,8 @@ namespace ns3::viaducttest
 {
 
 /// Values of the attribute Port, also with IoThreads.
-inline const char* const PORT_KINDS[] = {"AfPacket", "AfXdp", "Dpdk", "AfPacketThreads", "AfXdpThreads"};
+inline const char* const PORT_KINDS[] = {
+    "AfPacket", "AfXdp", "Dpdk", "AfPacketThreads", "AfXdpThreads"};
 
 /** @return why there are no such ports here; empty if there are */
 inline std::string
