@@ -43,6 +43,15 @@ set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Python package of viaduct, sweeps and compa
 Runs, labs, paths and shells from Python, with results as pandas frames;
 topologies that are built in Python; the commands viaduct sweep and
 viaduct compare.")
+# What needs DPDK to be installed is a package of its own.
+if(TARGET viaduct-dpdk)
+  list(APPEND CPACK_COMPONENTS_ALL dpdk)
+  set(CPACK_DEBIAN_DPDK_PACKAGE_NAME viaduct-dpdk)
+  set(CPACK_DEBIAN_DPDK_PACKAGE_DEPENDS "viaduct ${this_version}")
+  set(CPACK_DEBIAN_DPDK_DESCRIPTION "ports of viaduct by DPDK
+The library that viaduct and its ns-3 module load when a path or a device is
+to use DPDK (--port dpdk, Port=Dpdk).")
+endif()
 if(TARGET ns3-viaduct)
   list(APPEND CPACK_COMPONENTS_ALL ns3)
   set(CPACK_DEBIAN_NS3_PACKAGE_NAME viaduct-ns3)

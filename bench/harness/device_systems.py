@@ -32,7 +32,10 @@ class Device:
 TRADITIONAL = Device("fdnetdevice", "ns-3's FdNetDevice", ("--device=fd",))
 _PACKET = Device("af_packet", "RingNetDevice on AF_PACKET", ("--device=ring",))
 # What else a port may be: name, label, value of the attribute.
-_OTHERS = (("af_xdp", "RingNetDevice on AF_XDP", "AfXdp"),)
+_OTHERS = (
+    ("af_xdp", "RingNetDevice on AF_XDP", "AfXdp"),
+    ("dpdk", "RingNetDevice on DPDK (net_af_packet)", "Dpdk"),
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,12 @@ from .device_nodes import columns_of_traces
 from .page import by_experiment, finish, rows_table, svg
 from .results import Result, Row
 
-_COLOURS = {"fdnetdevice": "#d55e00", "af_packet": "#0072b2", "af_xdp": "#009e73"}
+_COLOURS = {
+    "fdnetdevice": "#d55e00",
+    "af_packet": "#0072b2",
+    "af_xdp": "#009e73",
+    "dpdk": "#cc79a7",
+}
 
 
 def _systems(rows: Sequence[Row]) -> dict[str, str]:

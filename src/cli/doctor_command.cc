@@ -13,8 +13,10 @@
 #include "cli/listings.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
+#include "dpdk/open.h"
 #include "guest/process/confinement.h"
 #include "lab/host_limits.h"
+#include "netmap/open.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
 #include "sys/find_program.h"
@@ -91,8 +93,11 @@ std::vector<Feature> Probed() {
   if (geteuid() == 0) NeedRoot();
   if (!privilege::HasRootsHalf()) {
     std::vector<Feature> features = sys::ProbeFeatures();
-    features.push_back(
-        {"AF_XDP", Feature::State::kUnknown, "path --port af_xdp", "run as root", ""});
+    for (const auto& [name, purpose] :
+         {std::pair("AF_XDP", "path --port af_xdp"), std::pair("DPDK", "path --port dpdk"),
+          std::pair("netmap", "path --port netmap")}) {
+      features.push_back({name, Feature::State::kUnknown, purpose, "run as root", ""});
+    }
     return features;
   }
   const nlohmann::json answer = broker::AskOnce(
@@ -168,6 +173,8 @@ void ExamineAsRoot(UniqueFd connection, const sys::Identity&) {
                      [](const nlohmann::json&) {
                        std::vector<Feature> features = sys::ProbeFeatures();
                        features.push_back(xdp::ProbeAfXdp());
+                       features.push_back(dpdk::Probe());
+                       features.push_back(netmap::Probe());
                        return nlohmann::json{{"features", features}};
                      });
 }

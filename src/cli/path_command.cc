@@ -51,6 +51,8 @@ struct PathCommandOptions {
 const std::map<std::string, emulate::PortKind> kPortKinds = {
     {"af_packet", emulate::PortKind::kAfPacket},
     {"af_xdp", emulate::PortKind::kAfXdp},
+    {"dpdk", emulate::PortKind::kDpdk},
+    {"netmap", emulate::PortKind::kNetmap},
     {"auto", emulate::PortKind::kAuto}};
 
 emulate::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
@@ -121,8 +123,8 @@ void AddOptions(CLI::App& command, PathCommandOptions& options) {
   command
       .add_option(
           "--port", options.port,
-          "how frames are had: af_packet (default), af_xdp, or auto: af_xdp where the driver "
-          "has zero-copy")
+          "how frames are had: af_packet (default), af_xdp, dpdk, netmap, or auto: af_xdp where "
+          "the driver has zero-copy")
       ->type_name("KIND")
       ->transform(CLI::CheckedTransformer(kPortKinds).description(""));
   command.add_flag("--quiet", options.quiet, "no progress");

@@ -14,9 +14,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "dpdk/open.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
 #include "io/ring_port.h"
+#include "netmap/open.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
@@ -115,6 +117,7 @@ class PathKeeper {
     if (Member<bool>(arguments, "xdp")) {
       return OpenXdp(port, Member<int>(arguments, "pid"), turn);
     }
+    if (Member<bool>(arguments, "whole")) TakeForXdp(name, &*info_, &record_, turn);
     sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
     Reply reply;
     reply.value["ifindex"] = socket.ifindex;
@@ -199,6 +202,8 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
 std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
   if (kind_ == PortKind::kAfPacket) return OpenRing(port);
   if (kind_ == PortKind::kAfXdp) return OpenXdp(port);
+  if (kind_ == PortKind::kDpdk) return OpenDpdk(port);
+  if (kind_ == PortKind::kNetmap) return OpenNetmap(port);
   std::string reason;
   try {
     auto opened = OpenXdp(port);
@@ -214,13 +219,14 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
   return OpenRing(port);
 }
 
-broker::Message KeptPath::AskToOpen(size_t port, bool xdp) {
-  const json request = {{"port", port}, {"xdp", xdp}, {"pid", getpid()}};
+broker::Message KeptPath::AskToOpen(size_t port, Way way) {
+  const json request = {
+      {"port", port}, {"xdp", way == Way::kXdp}, {"whole", way == Way::kWhole}, {"pid", getpid()}};
   return root_.Call(MessageType::kOpenPort, request.dump());
 }
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
-  broker::Message answer = AskToOpen(port, false);
+  broker::Message answer = AskToOpen(port, Way::kPacket);
   if (answer.descriptors.size() != 1) throw Error("the port has no socket");
   io::RingOptions options;
   options.ifindex = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
@@ -228,8 +234,34 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
   return io::Hold(io::RingPort(std::move(answer.descriptors[0]), options));
 }
 
+UniqueFd KeptPath::OpenWhole(size_t port) {
+  broker::Message answer = AskToOpen(port, Way::kWhole);
+  if (answer.descriptors.size() != 1) throw Error("the port has no socket");
+  ifindices_[port] = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
+  return std::move(answer.descriptors[0]);
+}
+
+// The library opens the device in this process, which root's half has no descriptor for.
+void NeedRootHere(const char* library) {
+  if (geteuid() == 0) return;
+  throw EnvironmentError(
+      fmt::format("{} opens its devices in the process that forwards, which is yours and not "
+                  "root's, also through sudo: use af_packet or af_xdp, or a shell of root's",
+                  library));
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenDpdk(size_t port) {
+  NeedRootHere("DPDK");
+  return dpdk::OpenPort({.interface = interfaces_[port], .control = OpenWhole(port)});
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenNetmap(size_t port) {
+  NeedRootHere("netmap");
+  return netmap::OpenPort(interfaces_[port], std::make_shared<UniqueFd>(OpenWhole(port)));
+}
+
 std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
-  broker::Message answer = AskToOpen(port, true);
+  broker::Message answer = AskToOpen(port, Way::kXdp);
   if (answer.descriptors.size() < 3) throw Error("the port has no socket");
   const json opened = broker::DecodeJson(answer.payload);
   io::XdpSockets sockets;

@@ -14,6 +14,8 @@ namespace viaduct::emulate {
 enum class PortKind {
   kAfPacket,  // io::RingPort
   kAfXdp,     // io::XdpPort, or an error
+  kDpdk,      // dpdk::OpenPort(), or an error
+  kNetmap,    // netmap::OpenPort(), or an error
   kAuto,      // io::XdpPort where the driver has zero-copy, else io::RingPort
 };
 

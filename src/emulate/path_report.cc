@@ -58,7 +58,8 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
       if (count > 0) text += fmt::format("{}: {} frames {}\n", port.name, count, meaning);
     };
     const FrameCounters& frames = port.frames;
-    if (port.access.starts_with("AF_XDP")) text += port.name + ": " + port.access + "\n";
+    const bool is_usual = port.access.empty() || port.access.starts_with("AF_PACKET");
+    if (!is_usual) text += port.name + ": " + port.access + "\n";
     if (!port.up) text += port.name + ": down or gone\n";
     remark(frames.rx_dropped_ring_full,
            "lost before the path: they arrived faster than they could be read");

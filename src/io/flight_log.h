@@ -21,9 +21,15 @@ namespace viaduct::io {
 // One thread; allocates only at the start.
 class FlightLog {
  public:
+  // How the socket gets its frames: by sendmsg(), or from a ring (PACKET_TX_RING).
+  enum class Source { kCalls, kRing };
+
   // `send_buffer`: SO_SNDBUF, bytes. It bounds how many frames can be in flight.
-  explicit FlightLog(size_t send_buffer)
-      : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)) {}
+  explicit FlightLog(size_t send_buffer, Source source = Source::kCalls)
+      : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)), source_(source) {}
+
+  // No frame needs less memory.
+  static constexpr size_t kSmallest = 512;
 
   // A frame was sent: `bytes` of it, from the destination address on.
   void Add(size_t bytes) {
@@ -48,9 +54,8 @@ class FlightLog {
     uint32_t bytes, memory;
   };
 
-  static constexpr size_t kSmallest = 512;  // no frame needs less memory
-  static constexpr size_t kSlack = 64;      // the last burst may exceed the buffer
-  static constexpr size_t kStep = 64;       // buffers are the same for lengths between multiples
+  static constexpr size_t kSlack = 64;  // the last burst may exceed the buffer
+  static constexpr size_t kStep = 64;   // buffers are the same for lengths between multiples
   static constexpr size_t kSteps = 65536 / kStep + 8;
   static constexpr uint32_t kNotAlone = 2;
 
@@ -65,7 +70,12 @@ class FlightLog {
   // The memory of the only frame that was sent since none was in flight.
   void Learn(size_t memory) {
     Frame& frame = frames_[first_];
-    learned_[StepOf(frame.bytes)] = frame.memory = static_cast<uint32_t>(memory);
+    frame.memory = static_cast<uint32_t>(memory);
+    if (source_ == Source::kRing) {
+      overhead_of_ring_ = frame.memory - std::min(frame.bytes, frame.memory);
+    } else {
+      learned_[StepOf(frame.bytes)] = frame.memory;
+    }
     memory_ = memory;
     since_empty_ = kNotAlone;
   }
@@ -76,6 +86,7 @@ class FlightLog {
   static constexpr size_t Aligned(size_t bytes) { return (bytes + kStep - 1) / kStep * kStep; }
 
   uint32_t MemoryOf(size_t bytes) const {
+    if (source_ == Source::kRing) return static_cast<uint32_t>(bytes) + overhead_of_ring_;
     const uint32_t learned = learned_[StepOf(bytes)];
     return learned != 0 ? learned : Assumed(bytes);
   }
@@ -96,10 +107,13 @@ class FlightLog {
                           kBufferHead = 256, kPage = 4096;
 
   std::vector<Frame> frames_;  // a ring; its size is a power of two
+  Source source_;
   size_t first_ = 0, count_ = 0;
   size_t bytes_ = 0, memory_ = 0;  // sums over the ring
   uint32_t since_empty_ = 0;       // frames sent since the socket used no memory
   std::array<uint32_t, kSteps> learned_{};
+  // tpacket_fill_skb(): the buffer has the link-layer header, the rest stays in the ring's pages.
+  uint32_t overhead_of_ring_ = kSmallHead + kBufferHead - kLinkHeader;
 };
 
 }  // namespace viaduct::io

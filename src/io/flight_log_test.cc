@@ -50,6 +50,20 @@ TEST(FlightLogTest, DoesNotLearnFromSeveralFrames) {
   EXPECT_EQ(log.Update(2 * kSmallMemory), 120u);
 }
 
+// Of a ring's frames each byte counts: a buffer has their headers only.
+TEST(FlightLogTest, KnowsFramesOfARingToTheByte) {
+  constexpr size_t kOverhead = 576 + 256 - 14;
+  FlightLog log(212992, FlightLog::Source::kRing);
+  log.Add(100);
+  EXPECT_EQ(log.Update(100 + kOverhead + 32), 100u);  // an interface that needs more headroom
+  log.Add(60);
+  log.Add(1514);
+  EXPECT_EQ(log.Update(100 + 60 + 1514 + 3 * (kOverhead + 32)), 1674u);
+  EXPECT_EQ(log.Update(60 + 1514 + 2 * (kOverhead + 32)), 1574u);
+  EXPECT_EQ(log.Update(1514 + kOverhead + 32), 1514u);
+  EXPECT_EQ(log.Update(0), 0u);
+}
+
 TEST(FlightLogTest, ForgetsWhatNoBufferCanHold) {
   FlightLog log(1024);
   for (int i = 0; i < 100000; ++i) log.Add(100);

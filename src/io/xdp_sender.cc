@@ -1,7 +1,6 @@
 #include "io/xdp_sender.h"
 
 #include <sys/socket.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,21 +8,12 @@
 #include <utility>
 
 #include "base/error.h"
-#include "io/interface.h"
-#include "wire/ethernet.h"
 
 namespace viaduct::io {
 namespace {
 
 constexpr uint32_t kContinued = 1 << 0;  // XDP_PKT_CONTD of linux/if_xdp.h since 6.6
 constexpr uint32_t kSendBatch = 32;      // frames that the kernel sends in one call (net/xdp/xsk.c)
-constexpr size_t kEthernet = wire::EthernetHeader::kSize;
-
-int64_t CoarseTime() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 // One thread counts, any thread reads.
 void Count(std::atomic<uint64_t>& counter, uint64_t n) {
@@ -35,8 +25,7 @@ void Count(std::atomic<uint64_t>& counter, uint64_t n) {
 XdpSender::XdpSender(int fd, int control, int ifindex, uint32_t slots,
                      std::shared_ptr<XdpMemory> memory)
     : fd_(fd),
-      control_(control),
-      ifindex_(ifindex),
+      watch_(control, ifindex),
       memory_(std::move(memory)),
       ring_(fd, XDP_TX_RING, XDP_PGOFF_TX_RING, &xdp_mmap_offsets::tx, slots, true),
       completed_(fd, XDP_UMEM_COMPLETION_RING, static_cast<off_t>(XDP_UMEM_PGOFF_COMPLETION_RING),
@@ -64,7 +53,7 @@ XdpSender::~XdpSender() {
 size_t XdpSender::Transmit(std::span<const FrameToSend> frames) {
   return SendAll(
       frames.size(), [&](size_t index) { return Put(frames[index]); },
-      [&](size_t index) { return IsSendable(frames[index]); });
+      [&](size_t index) { return watch_.Takes(frames[index]); });
 }
 
 size_t XdpSender::Send(std::span<const XdpFrame> frames) {
@@ -75,7 +64,7 @@ size_t XdpSender::Send(std::span<const XdpFrame> frames) {
   return SendAll(
       frames.size(), [&](size_t index) { return PutInPlace(frames[index]); },
       [&](size_t index) {
-        const bool may_go = IsSendable(bytes(index));
+        const bool may_go = watch_.Takes(bytes(index));
         if (!may_go) memory_->Give(frames[index].address);
         return may_go;
       });
@@ -93,29 +82,11 @@ void XdpSender::AddTo(PortCounters* counters) const {
   counters->tx_dropped_error += counts_.dropped_error.load(kRelaxed);
 }
 
-bool XdpSender::IsSendable(FrameToSend frame) const {
-  size_t most = present_mtu_ == 0 ? 0 : present_mtu_ + kEthernet;
-  // As packet sockets: one 802.1Q tag is no part of what the MTU bounds (af_packet.c).
-  const bool has_tag =
-      frame.size() >= kEthernet && wire::Load16(frame.data() + 12) == wire::ether_type::kVlan;
-  if (has_tag) most += wire::VlanTag::kSize;
-  return frame.size() >= kEthernet && frame.size() <= most && !is_down_;
-}
-
-// A system call for each burst would be more expensive than the frames of short ones.
-void XdpSender::LookAtInterface() {
-  const int64_t now = CoarseTime();
-  if (now == looked_) return;
-  looked_ = now;
-  present_mtu_ = InterfaceMtuNow(control_, ifindex_);
-  // Of a queue that the driver reads when it likes, frames cannot be taken back.
-  is_down_ = is_zero_copy_ && !InterfaceIsUp(control_, ifindex_);
-}
-
 template <class PutFrame, class MayGo>
 size_t XdpSender::SendAll(size_t frames, const PutFrame& put, const MayGo& may_go) {
   refused_.clear();
-  LookAtInterface();
+  // Of a queue that the driver reads when it likes, frames cannot be taken back.
+  watch_.Look(/*with_state=*/is_zero_copy_);
   Collect();
   const bool was_empty = processed_ == ring_.produced();
   const uint32_t start = ring_.produced();

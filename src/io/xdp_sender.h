@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "io/interface_watch.h"
 #include "io/port.h"
 #include "io/xdp_memory.h"
 #include "io/xdp_ring.h"
@@ -47,8 +48,6 @@ class XdpSender {
   };
   static constexpr uint32_t kEarlier = ~uint32_t{0};
 
-  bool IsSendable(FrameToSend frame) const;
-  void LookAtInterface();
   template <class PutFrame, class MayGo>
   size_t SendAll(size_t frames, const PutFrame& put, const MayGo& may_go);
   uint32_t Put(FrameToSend frame);
@@ -65,7 +64,8 @@ class XdpSender {
 
   using Counter = std::atomic<uint64_t>;
 
-  const int fd_, control_, ifindex_;
+  const int fd_;
+  InterfaceWatch watch_;
   std::shared_ptr<XdpMemory> memory_;
   XdpRing<xdp_desc> ring_;
   XdpRing<uint64_t> completed_;
@@ -77,9 +77,7 @@ class XdpSender {
   uint32_t processed_ = 0;  // position in the ring up to which the kernel has looked
   uint32_t entries_ = 0;    // written, not published
   size_t in_flight_ = 0;
-  int64_t looked_ = 0;
-  uint32_t present_mtu_ = 0;
-  bool is_down_ = false, is_zero_copy_ = false;
+  bool is_zero_copy_ = false;
   struct alignas(64) {
     Counter frames = 0, bytes = 0, dropped_error = 0;
   } counts_;

@@ -8,3 +8,9 @@ else()
   set_source_files_properties(${folder}/program.cc ${folder}/xdp_port_root_test.cc
                               PROPERTIES HEADER_FILE_ONLY ON)
 endif()
+if(TARGET xdp_root_test)
+  target_link_libraries(xdp_root_test PRIVATE viaduct_dpdk)  # one suite runs over all ports
+  if(TARGET viaduct-dpdk)
+    add_dependencies(xdp_root_test viaduct-dpdk)
+  endif()
+endif()

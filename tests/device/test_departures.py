@@ -1,5 +1,5 @@
-"""Frames that leave at their times by a queueing discipline (SO_TXTIME): on a kernel in virtual time,
-because not every machine's has fq and etf."""
+"""Frames that leave at their times by a queueing discipline (SO_TXTIME): on a kernel in virtual
+time, because not every machine's has fq and etf."""
 
 from __future__ import annotations
 

@@ -5,15 +5,18 @@
 #include "interface-port.h"
 
 #include "base/error.h"
+#include "dpdk/open.h"
 #include "io/merged_port.h"
 #include "io/ring_port.h"
 #include "io/threaded_port.h"
 #include "io/tun_port.h"
+#include "netmap/open.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/network/qdisc.h"
 #include "sys/network/tun.h"
+#include "xdp/interface_guardian.h"
 #include "xdp/open.h"
 
 #include <fcntl.h>
@@ -147,6 +150,36 @@ OpenXdp(const InterfaceRequest& request)
         viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
 }
 
+/** @return what has the offloads off that would be in the way, as long as it lives */
+std::shared_ptr<void>
+KeepOffloadsOff(const InterfaceRequest& request)
+{
+    return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface);
+}
+
+/** @return a port by DPDK, on an interface of the kernel's */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenDpdk(const InterfaceRequest& request)
+{
+    return viaduct::dpdk::OpenPort({.interface = request.interface,
+                                    .filter = request.filter,
+                                    .qdisc_bypass = request.qdiscBypass,
+                                    .keeper = KeepOffloadsOff(request)});
+}
+
+/** @return a port by netmap, likewise */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenNetmap(const InterfaceRequest& request)
+{
+    if (!request.filter.empty() || !request.qdiscBypass)
+    {
+        throw viaduct::UsageError("netmap on interface " + request.interface +
+                                  ": its frames pass neither filters nor queueing disciplines "
+                                  "(attributes Filter and QdiscBypass of ns3::RingNetDevice)");
+    }
+    return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request));
+}
+
 /** @return the better ones; says in @p reason which and why */
 Ports
 OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
@@ -237,6 +270,21 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
     opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
 }
 
+/** @return a device of DPDK's own, of which the kernel reports nothing */
+InterfacePort
+OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
+{
+    InterfacePort opened;
+    opened.port = viaduct::dpdk::OpenPort({.interface = request.interface,
+                                           .filter = request.filter,
+                                           .qdisc_bypass = request.qdiscBypass,
+                                           .mtu = static_cast<uint32_t>(request.mtu)});
+    opened.departures = "by the simulator's clock: frames pass no qdisc";
+    opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(networkNamespace);
+    opened.running = opened.port->Up();
+    return opened;
+}
+
 } // namespace
 
 InterfacePort
@@ -247,6 +295,18 @@ OpenInterfacePort(const InterfaceRequest& request)
     if (!request.networkNamespace.empty())
     {
         scope.emplace(target.get());
+    }
+    if (request.kind == InterfacePortKind::DPDK && viaduct::dpdk::IsDevice(request.interface))
+    {
+        return OpenDpdkDevice(request, target.get());
+    }
+    if (request.queues > 1 && request.kind != InterfacePortKind::PACKET &&
+        request.kind != InterfacePortKind::TAP)
+    {
+        throw viaduct::UsageError("Queues is for the ports AfPacket and Tap of interface " +
+                                  request.interface +
+                                  ": set it to 1 (attribute of "
+                                  "ns3::RingNetDevice)");
     }
     Ports ports;
     auto info = viaduct::sys::Netlink().FindLink(request.interface);
@@ -271,6 +331,12 @@ OpenInterfacePort(const InterfaceRequest& request)
         break;
     case InterfacePortKind::XDP:
         ports.push_back(OpenXdp(request));
+        break;
+    case InterfacePortKind::DPDK:
+        ports.push_back(OpenDpdk(request));
+        break;
+    case InterfacePortKind::NETMAP:
+        ports.push_back(OpenNetmap(request));
         break;
     case InterfacePortKind::AUTO:
         ports = OpenEither(request, info->ifindex, opened.reason);

@@ -39,6 +39,8 @@ enum class InterfacePortKind
 {
     PACKET, //!< AF_PACKET: viaduct::io::RingPort
     XDP,    //!< AF_XDP: viaduct::io::XdpPort, or an error
+    DPDK,   //!< a device of DPDK's (dpdk/open.h), or an error
+    NETMAP, //!< netmap's rings (netmap/open.h), or an error
     AUTO,   //!< XDP where the driver has zero-copy, else PACKET
     TAP,    //!< the other end of a TAP device, made if it is not there: viaduct::io::TunPort
 };
@@ -50,7 +52,7 @@ enum class InterfacePortKind
 struct InterfaceRequest
 {
     std::string networkNamespace; //!< name or path of its namespace; empty: the process's own
-    std::string interface;        //!< its name
+    std::string interface;        //!< its name; of DPDK also a device of its own
     int mtu = 0;                  //!< bytes that it has to carry at least
     std::string filter;           //!< the frames to receive, in tcpdump's syntax; empty: all
     bool qdiscBypass = true;      //!< whether frames sent go past its queueing discipline

@@ -132,16 +132,21 @@ RingNetDevice::GetTypeId()
                 MakeStringChecker())
             .AddAttribute("Port",
                           "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
-                          "the frames from the kernel; an error where it cannot be had), Auto: "
-                          "AF_XDP where the driver has zero-copy, else AF_PACKET; or Tap: the node "
-                          "is at the other end of a TAP device of the kernel's, which is made if "
-                          "it is not there.",
+                          "the frames from the kernel), DPDK (on the interface, or a device of its "
+                          "own: PCI address, or virtual device with its arguments) or netmap; an "
+                          "error where it cannot be had; Auto: AF_XDP where the driver has "
+                          "zero-copy, else AF_PACKET; or Tap: the node is at the other end of a "
+                          "TAP device of the kernel's, which is made if it is not there.",
                           EnumValue(InterfacePortKind::PACKET),
                           MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
                           MakeEnumChecker(InterfacePortKind::PACKET,
                                           "AfPacket",
                                           InterfacePortKind::XDP,
                                           "AfXdp",
+                                          InterfacePortKind::DPDK,
+                                          "Dpdk",
+                                          InterfacePortKind::NETMAP,
+                                          "Netmap",
                                           InterfacePortKind::AUTO,
                                           "Auto",
                                           InterfacePortKind::TAP,

@@ -52,10 +52,10 @@ class ChoiceTestCase : public PortTestCase
                               xdp && !threads,
                               "what was asked for");
         const std::string description = DescriptionOf(device);
-        NS_TEST_EXPECT_MSG_EQ(
-            description.rfind(xdp ? "AF_XDP: native, copied, 1 queue" : "AF_PACKET ring", 0),
-            0,
-            description);
+        const std::string expected = xdp                ? "AF_XDP: native, copied, 1 queue"
+                                     : m_kind == "Dpdk" ? "DPDK "
+                                                        : "AF_PACKET ring";
+        NS_TEST_EXPECT_MSG_EQ(description.rfind(expected, 0), 0, description);
         int received = 0;
         device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "dpdk/open.h"
 #include "io/ring_port.h"
 #include "io/test/test_network.h"
 #include "xdp/program.h"
@@ -33,7 +34,7 @@ namespace ns3::viaducttest
 
 /// Values of the attribute Port, also with IoThreads or Queues.
 inline const char* const PORT_KINDS[] = {
-    "AfPacket", "AfXdp", "AfPacketThreads", "AfXdpThreads", "AfPacketQueues"};
+    "AfPacket", "AfXdp", "Dpdk", "AfPacketThreads", "AfXdpThreads", "AfPacketQueues"};
 
 /** @return why there are no such ports here; empty if there are */
 inline std::string
@@ -42,6 +43,10 @@ WhyNoPort(const std::string& kind)
     if (geteuid() != 0)
     {
         return "needs root: makes network namespaces";
+    }
+    if (kind == "Dpdk")
+    {
+        return viaduct::dpdk::WhyNotBuilt();
     }
     return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::WhyNotBuilt() : "";
 }

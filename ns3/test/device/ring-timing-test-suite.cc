@@ -216,8 +216,9 @@ class InterfaceTimingTestCase : public PortTestCase
         NS_TEST_EXPECT_MSG_GT(device->GetTiming().received.Max(), STALL_MS * 500'000, "late");
         std::ostringstream printed;
         device->PrintTiming(printed);
-        const std::string port =
-            m_kind.rfind("AfXdp", 0) == 0 ? "  port: AF_XDP: " : "  port: AF_PACKET ring";
+        const std::string port = m_kind.rfind("AfXdp", 0) == 0 ? "  port: AF_XDP: "
+                                 : m_kind == "Dpdk"            ? "  port: DPDK "
+                                                               : "  port: AF_PACKET ring";
         NS_TEST_EXPECT_MSG_NE(printed.str().find(port), std::string::npos, printed.str());
         NS_TEST_EXPECT_MSG_NE(
             printed.str().find("  departures: by the simulator's clock: frames pass no qdisc\n"),

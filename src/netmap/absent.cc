@@ -1,0 +1,15 @@
+// In place of port.cc and open.cc where the build has no netmap headers.
+#include "base/error.h"
+#include "netmap/open.h"
+
+namespace viaduct::netmap {
+
+std::string WhyNotBuilt() {
+  return "this build of Viaduct has no netmap: it was compiled without net/netmap_user.h";
+}
+
+std::unique_ptr<io::AnyPort> OpenPort(const std::string&, std::shared_ptr<void>) {
+  throw EnvironmentError(WhyNotBuilt() + "; use af_packet");
+}
+
+}  // namespace viaduct::netmap
