@@ -5,6 +5,7 @@
 #include "interface-port.h"
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "dpdk/open.h"
 #include "io/merged_port.h"
 #include "io/ring_port.h"
@@ -95,8 +96,8 @@ OpenRings(const InterfaceRequest& request, int ifindex)
         }
         if (i > 0)
         {
-            viaduct::SystemCall("setsockopt SO_DETACH_FILTER",
-                                setsockopt(port->Fd(), SOL_SOCKET, SO_DETACH_FILTER, nullptr, 0));
+            viaduct::SetSocketOption(
+                port->Fd(), SOL_SOCKET, SO_DETACH_FILTER, 0, "SO_DETACH_FILTER");
             program.Attach(port->Fd());
         }
         ports.push_back(std::move(port));
