@@ -1,4 +1,4 @@
-// All frames of one interface, through an AF_PACKET ring (TPACKET_V2) and sendmmsg.
+// All frames of one interface, through an AF_PACKET ring (TPACKET_V2 or V3) and sendmmsg.
 //
 // The reason for this choice: of the ways Linux offers, a V2 receive ring with sendmmsg straight
 // from the caller's memory was the fastest that keeps latency low (a V3 ring adds up to a
@@ -34,6 +34,9 @@ struct RingOptions {
   // it put it into the ring: earlier by what it waited for a processor. Stamps of frames that
   // several processors handle are then not in the order of the frames.
   bool stamp_on_arrival = false;
+  // The ring is of blocks (TPACKET_V3), of as many bytes as `slots` need: short frames take less
+  // room, but the kernel hands over a block that is not full only after 1 to 2 ms.
+  bool blocks = false;
 };
 
 // - Frames shorter than the minimum for the medium are not padded; there is no FCS.

@@ -66,7 +66,8 @@ struct Kind {
   bool is_device = false;        // its other end is the interface, not what a cable leads to
   // Up() and Mtu() say what is so, not what they say by default.
   bool tells = true;
-  bool refuses = tells;                            // so does Refused()
+  bool refuses = tells;      // so does Refused()
+  uint32_t overflow = 1000;  // frames of 60 bytes for which a port of 64 slots has no room
   std::map<std::string, std::string> cannot = {};  // test: reason
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
@@ -166,6 +167,14 @@ Ends OpenTap(Link& link, uint32_t slots, int queues) {
                   "ip neigh add 10.78.0.2 lladdr 02:00:00:00:00:0d nud permanent dev tap0",
                   link.mtu, slots));
   return {Merge(std::move(ports)), link.Outside(link.network.b, "tap0")};
+}
+
+Ends OpenBlocks(Link& link, uint32_t slots) {
+  return {
+      std::make_unique<RingPort>(
+          link.network.b.PacketSocket(),
+          io::RingOptions{.ifindex = link.network.b.IfIndex("b0"), .slots = slots, .blocks = true}),
+      link.Outside(link.network.a, "a0")};
 }
 
 Kind FanoutKind() {
@@ -378,7 +387,7 @@ TEST_P(ConformanceTest, RefusesWhatTheInterfaceCannotCarryAndGoesOn) {
 TEST_P(ConformanceTest, CountsWhatItHasNoRoomFor) {
   Open(64);
   Frames frames;
-  for (uint32_t i = 0; i < 1000; ++i) frames.push_back(Numbered(i));
+  for (uint32_t i = 0; i < GetParam().overflow; ++i) frames.push_back(Numbered(i));
   SendAll(*outside_, frames, 16);
   const size_t received = Take(*port_, frames.size()).size();
   EXPECT_LT(received, frames.size());
@@ -498,13 +507,14 @@ TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ports, ConformanceTest,
-                         testing::Values(Kind{"AfPacket", OpenRing}, FanoutKind(), ThreadedKind(),
-                                         XdpKind("XdpNative", Mode::kNative),
-                                         XdpKind("XdpGeneric", Mode::kGeneric), TapKind("Tap", 1),
-                                         TapKind("TapQueues", 3), MemoryKind(), DpdkKind(),
-                                         DpdkTapKind()),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Ports, ConformanceTest,
+    testing::Values(Kind{"AfPacket", OpenRing},
+                    Kind{.name = "AfPacketBlocks", .open = OpenBlocks, .overflow = 10000},
+                    FanoutKind(), ThreadedKind(), XdpKind("XdpNative", Mode::kNative),
+                    XdpKind("XdpGeneric", Mode::kGeneric), TapKind("Tap", 1),
+                    TapKind("TapQueues", 3), MemoryKind(), DpdkKind(), DpdkTapKind()),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace viaduct::xdp

@@ -81,6 +81,7 @@ OpenRings(const InterfaceRequest& request, int ifindex)
     options.ifindex = ifindex;
     options.qdisc_bypass = request.qdiscBypass;
     options.stamp_on_arrival = true;
+    options.blocks = request.blocks;
     Ports ports;
     std::optional<uint16_t> group;
     for (uint32_t i = 0; i < request.queues; ++i)

@@ -106,6 +106,13 @@ RingNetDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_ioThreads),
                           MakeBooleanChecker())
+            .AddAttribute("RingBlocks",
+                          "With AfPacket: the ring is of blocks of frames (TPACKET_V3), not of "
+                          "slots (TPACKET_V2): room for more short frames, which come 1 to 2 ms "
+                          "later.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RingNetDevice::m_ringBlocks),
+                          MakeBooleanChecker())
             .AddAttribute("Queues",
                           "With AfPacket: sockets that share the frames of Interface, a flow's by "
                           "the same one (fanout). With Tap: queues of the device. With IoThreads "

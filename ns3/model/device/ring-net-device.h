@@ -262,6 +262,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool m_qdiscBypass;            //!< attribute QdiscBypass
     bool m_ioThreads;              //!< attribute IoThreads
     uint32_t m_queues;             //!< attribute Queues
+    bool m_ringBlocks;             //!< attribute RingBlocks
     InterfacePortKind m_portKind;  //!< attribute Port
     uint32_t m_headerBytes;        //!< attribute HeaderBytes
     uint32_t m_heldPayloads;       //!< attribute HeldPayloads

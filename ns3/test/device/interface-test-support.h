@@ -32,9 +32,14 @@
 namespace ns3::viaducttest
 {
 
-/// Values of the attribute Port, also with IoThreads or Queues.
-inline const char* const PORT_KINDS[] = {
-    "AfPacket", "AfXdp", "Dpdk", "AfPacketThreads", "AfXdpThreads", "AfPacketQueues"};
+/// Values of the attribute Port, also with IoThreads, Queues or RingBlocks.
+inline const char* const PORT_KINDS[] = {"AfPacket",
+                                         "AfXdp",
+                                         "Dpdk",
+                                         "AfPacketThreads",
+                                         "AfXdpThreads",
+                                         "AfPacketQueues",
+                                         "AfPacketBlocks"};
 
 /** @return why there are no such ports here; empty if there are */
 inline std::string
@@ -104,11 +109,12 @@ struct TestInterface
     {
         device->SetAttribute("Namespace", StringValue(network.b.Path()));
         device->SetAttribute("Interface", StringValue("b0"));
-        const auto end = std::min(kind.find("Threads"), kind.find("Queues"));
+        const auto end = std::min({kind.find("Threads"), kind.find("Queues"), kind.find("Blocks")});
         const std::string rest = end == std::string::npos ? "" : kind.substr(end);
         device->SetAttribute("Port", StringValue(kind.substr(0, end)));
         device->SetAttribute("IoThreads", BooleanValue(rest == "Threads"));
         device->SetAttribute("Queues", UintegerValue(rest == "Queues" ? 3 : 1));
+        device->SetAttribute("RingBlocks", BooleanValue(rest == "Blocks"));
     }
 
     /** @return the other end */
