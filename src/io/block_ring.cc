@@ -20,7 +20,7 @@ constexpr uint32_t kBlockBytes = 256 << 10;
 // The shortest time after which the kernel hands over a block that is not full.
 constexpr uint32_t kRetireMs = 1;
 
-tpacket_req3 SetUpRing(int fd, const RingOptions& options) {
+tpacket_req3 SetUpBlocks(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VERSION, int{TPACKET_V3}, "PACKET_VERSION");
   // What precedes a frame in its block: af_packet.c, tpacket_rcv().
   const size_t header = TPACKET_ALIGN(TPACKET3_HDRLEN + 16) + sizeof(VnetHeader);
@@ -41,7 +41,7 @@ class BlockRing final : public PacketRing {
  public:
   BlockRing(int fd, const RingOptions& options, SharedCounters& counters)
       : PacketRing(counters),
-        request_(SetUpRing(fd, options)),
+        request_(SetUpBlocks(fd, options)),
         ring_(fd, size_t{request_.tp_block_size} * request_.tp_block_nr) {}
 
   size_t Receive(std::span<ReceivedFrame> frames) override {

@@ -28,7 +28,7 @@ size_t SlotBytes(int fd, const RingOptions& options) {
   return std::bit_ceil(header + LongestFrame(fd, options));
 }
 
-tpacket_req SetUpRing(int fd, const RingOptions& options) {
+tpacket_req SetUpSlots(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}, "PACKET_VERSION");
   SetSocketOption(fd, SOL_PACKET, PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH");
   tpacket_req request{};
@@ -47,7 +47,7 @@ class SlotRing final : public PacketRing {
   SlotRing(int fd, const RingOptions& options, SharedCounters& counters)
       : PacketRing(counters),
         fd_(fd),
-        request_(SetUpRing(fd, options)),
+        request_(SetUpSlots(fd, options)),
         ring_(fd, size_t{request_.tp_block_size} * request_.tp_block_nr),
         long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {}
 
