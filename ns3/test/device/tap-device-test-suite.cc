@@ -82,7 +82,7 @@ struct TapHost
 std::string
 RefusalOf(Ptr<RingNetDevice> device)
 {
-    const std::string refusal = Refusal(device);
+    std::string refusal = Refusal(device);
     device->Dispose();
     return refusal;
 }
