@@ -48,6 +48,16 @@ if(TARGET viaduct-dpdk)
   list(APPEND CPACK_COMPONENTS_ALL dpdk)
   set(CPACK_DEBIAN_DPDK_PACKAGE_NAME viaduct-dpdk)
   set(CPACK_DEBIAN_DPDK_PACKAGE_DEPENDS "viaduct ${this_version}")
+  # Drivers that DPDK loads by itself: the library is not linked with them. Their packages' names have DPDK's version.
+  foreach(driver net_af_packet mempool_ring)
+    find_library(VIADUCT_DPDK_DRIVER_${driver} rte_${driver} HINTS ${DPDK_LIBRARY_DIRS})
+    get_filename_component(file ${VIADUCT_DPDK_DRIVER_${driver}} REALPATH)
+    execute_process(COMMAND dpkg-query -S ${file} OUTPUT_VARIABLE package ERROR_QUIET)
+    if(package MATCHES "^([^:]+):")
+      string(APPEND CPACK_DEBIAN_DPDK_PACKAGE_DEPENDS ", ${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  set(CPACK_DEBIAN_DPDK_PACKAGE_SUGGESTS "librte-meta-bus, librte-meta-net")
   set(CPACK_DEBIAN_DPDK_DESCRIPTION "ports of viaduct by DPDK
 The library that viaduct and its ns-3 module load when a path or a device is
 to use DPDK (--port dpdk, Port=Dpdk).")

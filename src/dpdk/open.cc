@@ -145,8 +145,10 @@ sys::Feature Probe() {
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();
-    feature.remedy = WhyNotBuilt().empty() ? "see the error"
-                                           : "apt-get install libdpdk-dev, and build Viaduct again";
+    feature.remedy = WhyNotBuilt().empty()
+                         ? "see the error"
+                         : "install the package viaduct-dpdk; where Viaduct was built from source: "
+                           "apt-get install libdpdk-dev, and build it again";
   }
   return feature;
 }
