@@ -374,46 +374,6 @@ TestBackPressure(KernelSocketTestCase& test, NativeNode& kernel)
     test.Equal(same, true, "bytes in their order");
 }
 
-// The reset is told by send(2), to data that has had no room, and recv(2) then finds an end.
-void
-TestResetWhileSending(KernelSocketTestCase& test, NativeNode& kernel)
-{
-    Ptr<Socket> reader;
-    auto listener = kernel.MakeSocket(TCP);
-    listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), 5001));
-    listener->Listen();
-    listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
-                                Callback<void, Ptr<Socket>, const Address&>(
-                                    [&](Ptr<Socket> socket, const Address&) { reader = socket; }));
-    auto sender = kernel.MakeSocket(TCP);
-    Diary diary;
-    diary.Watch(sender, "sender");
-    uint32_t before = 0;
-    uint32_t sent = 0;
-    int unchanged = 0;
-    const auto fill = [&](Ptr<Socket> socket, uint32_t) {
-        while (socket->GetTxAvailable() > 0 && socket->Send(Pattern(sent, 1000)) > 0)
-        {
-            sent += 1000;
-        }
-    };
-    sender->SetSendCallback(Callback<void, Ptr<Socket>, uint32_t>(fill));
-    sender->Connect(Local(5001));
-    kernel.RunUntil([&] {
-        unchanged = std::exchange(before, sent) == sent ? unchanged + 1 : 0;
-        return unchanged > 200 && reader && reader->GetRxAvailable() >= 131072;
-    });
-    if (!reader)
-    {
-        test.Equal(false, true, "connected");
-        return;
-    }
-    reader->Close(); // with data that it has not read
-    kernel.RunPast([&] { return diary.text.find("connected, ") + 11 < diary.text.size(); });
-    test.Equal(diary.text, "sender connected, sender broken, ", "what the sender is told");
-    test.Equal(sender->Send(Create<Packet>(1)), -1, "sending after that");
-}
-
 void
 TestOptions(KernelSocketTestCase& test, NativeNode& kernel)
 {
@@ -568,7 +528,6 @@ class KernelSocketTestSuite : public TestSuite
         add("names of UDP sockets", TestUdpNames);
         add("more sockets than open files", TestOpenFiles);
         add("an agent on a busy machine", TestSlowAgent);
-        add("a reset while data waits to be sent", TestResetWhileSending);
         add("a connection from handshake to close", TestLife);
         add("connections refused", TestRefusals);
         add("back-pressure both ways, bytes in order", TestBackPressure);
