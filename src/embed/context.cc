@@ -1,6 +1,7 @@
 #include "embed/context.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -72,6 +73,21 @@ void CleanUp(Context& context) {
     if (fd >= 0) close(fd);
     fd = -1;
   }
+}
+
+void BlockChildSignals(Context& context) {
+  if (context.copy || context.mask_before) return;
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  pthread_sigmask(SIG_BLOCK, &child, &context.mask_before.emplace());
+}
+
+void RestoreSignals(Context& context) {
+  if (!context.mask_before) return;
+  const sigset_t mask = *context.mask_before;
+  context.mask_before.reset();
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
 int Opened(int fd) {

@@ -58,6 +58,9 @@ struct Context {
   std::vector<std::filesystem::path> writable;
 
   std::set<pid_t> processes;  // of its programs
+  // Set while SIGCHLD is blocked because of them, with the mask before: the simulator's handler could
+  // wait for any child (waitpid(-1)) and would take what the guest waits for.
+  std::optional<sigset_t> mask_before;
   std::vector<std::string> environment;
   uint64_t random_state = 0;
 };
@@ -76,6 +79,11 @@ bool TakeInput();
 [[noreturn]] void End(int status);
 // Closes the guest's descriptors and ends its programs' processes.
 void CleanUp(Context& context);
+
+// Before a process of the guest is started or goes on: blocks SIGCHLD, until the guest waits.
+void BlockChildSignals(Context& context);
+// On the simulator's stack, because its handlers may run here.
+void RestoreSignals(Context& context);
 
 // Keeps a descriptor (or a negative number) among the guest's and returns it.
 int Opened(int fd);

@@ -59,6 +59,35 @@ class EmbedTest : public testing::Test {
 
 volatile int steps = 0;
 
+// As programs have that start others: it would take what the guest waits for.
+void WaitForAnyChild(int) {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) steps = steps + 1;
+}
+
+TEST_F(EmbedTest, TheSimulatorsHandlersTakeNoProcessOfTheGuest) {
+  struct sigaction before;
+  struct sigaction action = {};
+  action.sa_handler = WaitForAnyChild;
+  sigaction(SIGCHLD, &action, &before);
+  steps = 0;
+  // The watchdog's thread has no handler's work to do either.
+  const volatile uint64_t clock = 0;
+  const Watchdog watchdog(context_, clock);
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = imports::Fork();
+    if (child == 0) _exit(3);
+    siginfo_t ended = {};
+    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+    int status = 0;
+    EXPECT_EQ(imports::Waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+  }
+  RestoreSignals(context_);
+  sigaction(SIGCHLD, &before, nullptr);
+  EXPECT_EQ(steps, 0);
+}
+
 TEST_F(EmbedTest, GoesBackAndForth) {
   if (!kFollowed) GTEST_SKIP();
   steps = 0;

@@ -169,6 +169,7 @@ class EmbeddedKernel::Impl {
     context_.inside = true;
     viaduct_embed_switch(&context_.simulator_place, context_.guest_place);
     context_.inside = false;
+    RestoreSignals(context_);
     if (back) SystemCall("fchdir", fchdir(back.get()));
   }
 

@@ -54,9 +54,22 @@ void Install(int number, Handler handler, int flags) {
   sigaction(number, &action, &before[number]);
 }
 
+sigset_t FaultSet() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : Faults::kSignals) sigaddset(&set, number);
+  sigaddset(&set, kLeave);
+  return set;
+}
+
+sigset_t mask_before;
+
 }  // namespace
 
 Faults::Faults() {
+  // A blocked fault is the end of a process, and what the guest forks has this mask, too.
+  const sigset_t set = FaultSet();
+  pthread_sigmask(SIG_UNBLOCK, &set, &mask_before);
   for (const int number : kSignals) Install(number, OnFault, SA_NODEFER);
   Install(kLeave, OnLeave, 0);
   installed = true;
@@ -66,6 +79,10 @@ Faults::~Faults() {
   installed = false;
   for (const int number : kSignals) sigaction(number, &before[number], nullptr);
   sigaction(kLeave, &before[kLeave], nullptr);
+  sigset_t blocked;
+  sigset_t set = FaultSet();
+  sigandset(&blocked, &set, &mask_before);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
 }
 
 void MakeLeave(pid_t thread, uint64_t switches) {

@@ -65,6 +65,7 @@ int Execute();
 pid_t Fork();
 int Clone(int (*function)(void*), void* stack, int flags, void* argument);
 int Kill(pid_t pid, int number);
+int64_t Ptrace(int request, pid_t pid, void* address, void* data);
 pid_t Waitpid(pid_t pid, int* status, int options);
 int Sigaction(int number, const struct sigaction* action, struct sigaction* old);
 void (*Signal(int number, void (*handler)(int)))(int);

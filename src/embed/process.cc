@@ -1,6 +1,7 @@
 // Imports that are about the process that the guest's kernel believes to have for itself.
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ void Exit(int status) { End((status & 0xff) << kExited); }
 int Execute() { End(1 << kExited); }
 
 pid_t Fork() {
+  BlockChildSignals(Here());
   const pid_t pid = fork();
   if (pid == 0) Here().copy = true;
   if (pid > 0) Here().processes.insert(pid);
@@ -58,6 +60,7 @@ int Clone(int (*function)(void*), void* stack, int flags, void* argument) {
     errno = EPERM;
     return -1;
   }
+  BlockChildSignals(Here());
   clone_start = {function, argument};
   const int pid = clone(CloneEntry, stack, flags, nullptr);
   if (pid > 0) Here().processes.insert(pid);
@@ -65,12 +68,20 @@ int Clone(int (*function)(void*), void* stack, int flags, void* argument) {
 }
 
 int Kill(pid_t pid, int number) {
-  if (Here().copy || Here().processes.contains(pid)) return kill(pid, number);
+  if (Here().copy || Here().processes.contains(pid)) {
+    BlockChildSignals(Here());
+    return kill(pid, number);
+  }
   if (pid == getpid() && number != SIGIO) End(number);
   // os_dump_core() ends all that it has started before it ends itself.
   if (pid == 0 || pid == getpid()) return 0;
   errno = ESRCH;
   return -1;
+}
+
+int64_t Ptrace(int request, pid_t pid, void* address, void* data) {
+  BlockChildSignals(Here());
+  return ptrace(static_cast<__ptrace_request>(request), pid, address, data);
 }
 
 pid_t Waitpid(pid_t pid, int* status, int options) {

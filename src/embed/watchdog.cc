@@ -1,5 +1,6 @@
 #include "embed/watchdog.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +33,9 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::Watch() {
+  sigset_t all;  // the simulator's handlers run in its own threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   uint64_t switches = 0, clock = 0;
   Instant since = MonotonicClock::Now();
   std::unique_lock lock(mutex_);

@@ -298,6 +298,10 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
         m_state = OPEN;
         (m_socket.*&Inside::NotifyConnectionFailed)();
     }
+    if (code == Code::kSend && m_kind.stream && m_state == CONNECTED)
+    {
+        OnBroken(errorNumber); // its bytes are lost: the kernel tells a reset only once, here
+    }
 }
 
 } // namespace ns3

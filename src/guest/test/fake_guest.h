@@ -281,12 +281,17 @@ class FakeGuest {
   uint64_t Now() { return shared_ ? Word<uint64_t>(kCurrent) : now_; }
   // Advances the clock as a kernel does: without asking if it may, else it waits for its turn.
   void SleepUntil(uint64_t time) {
-    for (;;) {
-      const uint64_t free_until = shared_ ? Word<uint64_t>(kFree) : free_until_;
-      if (time < free_until) return SetClock(time);
+    while (!AdvanceIfFree(time)) {
       Request(time);
       if (Wait() >= time) return;
     }
+  }
+  // Sets the clock if the calendar lets it without waiting.
+  bool AdvanceIfFree(uint64_t time) {
+    const uint64_t free_until = shared_ ? Word<uint64_t>(kFree) : free_until_;
+    if (time >= free_until) return false;
+    SetClock(time);
+    return true;
   }
   void SetClock(uint64_t time) {
     if (shared_) {

@@ -71,6 +71,7 @@ struct Calendar::Member final : DeviceHost {
   bool serves_sockets = false;   // its kernel does
   bool runs_again = false;       // for its sockets, at the present instant
   AfterRun after_run;            // of the sockets that its kernel serves
+  KeepsMore keeps_more;          // for them, at the present instant
   bool acknowledged = false;     // the answer to kRun or kFreeUntil has arrived
   uint32_t start_sequence = 0;   // of the START to answer
   Instant request = Instant::Never();
@@ -246,8 +247,10 @@ Calendar::Member& Calendar::MemberOf(const Guest& guest) const {
   return *members_[guest.slot() - 1];
 }
 
-void Calendar::SetSockets(const Guest& guest, AfterRun after_run) {
-  MemberOf(guest).after_run = std::move(after_run);
+void Calendar::SetSockets(const Guest& guest, AfterRun after_run, KeepsMore keeps_more) {
+  Member& member = MemberOf(guest);
+  member.after_run = std::move(after_run);
+  member.keeps_more = std::move(keeps_more);
 }
 
 void Calendar::RunNow(const Guest& guest, const std::function<void()>& cause) {
@@ -295,6 +298,9 @@ void Calendar::Run(Member& member, Instant limit) {
     schedule_->ClearRequest(member.guest.slot());
     schedule_->SetRunning(member.guest.slot());
     HandOverCalls(member);
+    // A guest that gets the rest in a further run of this instant must not leave it before: its
+    // clock would be set back.
+    if (!member.called.empty() || (member.keeps_more && member.keeps_more())) limit = present_;
   }
   Promise(member, std::max(limit, JustAfter(present_)));
   if (member.has_doorbell) {

@@ -80,8 +80,10 @@ class Calendar {
   // For sockets that the guest's kernel serves: `after_run` is called whenever the guest has begun
   // to wait, at its instant, with the memory of its rings (SharedSchedule::SocketsOf), and returns
   // whether the guest must run again at this instant. Never called for a kernel without them.
+  // `keeps_more` tells, before a run, that it will: the guest then does not leave the instant.
   using AfterRun = std::function<bool(std::byte* rings)>;
-  void SetSockets(const Guest& guest, AfterRun after_run);
+  using KeepsMore = std::function<bool()>;
+  void SetSockets(const Guest& guest, AfterRun after_run, KeepsMore keeps_more);
   // Does what is a cause for the guest to run at the present instant. Call it only in events of the
   // timeline.
   void RunNow(const Guest& guest, const std::function<void()>& cause);

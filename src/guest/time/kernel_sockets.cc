@@ -4,10 +4,11 @@ namespace viaduct::guest {
 
 KernelSockets::KernelSockets(Calendar& calendar, Guest& guest)
     : calendar_(calendar), guest_(guest) {
-  calendar_.SetSockets(guest_, [this](std::byte* memory) { return AfterRun(memory); });
+  calendar_.SetSockets(guest_, [this](std::byte* memory) { return AfterRun(memory); },
+                       [this] { return ring_ && ring_->Keeps(); });
 }
 
-KernelSockets::~KernelSockets() { calendar_.SetSockets(guest_, {}); }
+KernelSockets::~KernelSockets() { calendar_.SetSockets(guest_, {}, {}); }
 
 bool KernelSockets::AfterRun(std::byte* memory) {
   if (!ring_) ring_.emplace(memory);

@@ -93,6 +93,34 @@ TEST_F(KernelSocketsTest, AGuestThatLacksRoomRunsAgainAtTheSameInstant) {
   EXPECT_THAT(seen_, ElementsAre(std::pair(3, 0), std::pair(3, 1), std::pair(3, 2)));
 }
 
+// Its clock would be set back for the rest, which makes a kernel panic.
+TEST_F(KernelSocketsTest, AGuestStaysAtTheInstantUntilItHasAllOperations) {
+  constexpr size_t kOperations = 9;
+  const std::vector<std::byte> large(SocketRing::kRing / 2 - 16);
+  std::vector<uint64_t> taken;
+  Make([&](FakeGuest& guest) {
+    guest.Start();
+    SocketRingGuest ring(guest.rings());
+    while (taken.size() < kOperations) {
+      guest.Wait();
+      const size_t operations = ring.TakeOperations().size();
+      taken.insert(taken.end(), operations, guest.Now() / kMs);
+      guest.AdvanceIfFree(guest.Now() + kMs);
+    }
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  queue_.Schedule(AtMs(3), [&] {
+    for (size_t i = 0; i < kOperations; ++i)
+      sockets_->Put({SocketOperation::Code::kSend, 1, 0, false, false}, {large});
+  });
+  queue_.RunUntil(AtMs(30));
+  sockets_.reset();
+  calendar_.reset();
+  fake_->Join();
+  EXPECT_EQ(taken, std::vector<uint64_t>(kOperations, kUptimeMs + 3));
+}
+
 TEST_F(KernelSocketsTest, NonsenseEndsTheRunWithOneErrorThatNamesTheGuest) {
   Make([](FakeGuest& guest) {
     guest.Start();

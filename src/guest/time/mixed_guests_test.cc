@@ -231,6 +231,40 @@ TEST_P(SharedQueues, ManyAtOneInstant) {
   }
 }
 
+// A guest whose timers take its clock on before it has all interrupts of an instant would see it set
+// back for the rest: a kernel panics then.
+TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
+  constexpr size_t kDevices = 60;
+  std::vector<uint64_t> called;  // when, ns
+  EventQueue queue;
+  FakeGuest fake(GetParam(), [&](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(kDevices);
+    for (;;) {
+      const uint64_t now = g.Wait();
+      for (size_t i = 0; i < kDevices; ++i) g.device(i).TakeFrames();
+      called.insert(called.end(), g.calls().size() - called.size(), now);
+      g.AdvanceIfFree(now + 100);
+    }
+  });
+  uint64_t at = 0;
+  {
+    Calendar calendar(queue);
+    Guest& guest = calendar.AddGuest("guest", fake.Launcher());
+    for (size_t i = 0; i < kDevices; ++i) guest.AddNic(kMac);
+    calendar.Boot();
+    for (const int ms : {1, 2}) {
+      queue.Schedule(AtMs(ms), [&] {
+        for (const auto& nic : guest.nics()) EXPECT_TRUE(nic->Deliver(Frame(60, 1)));
+      });
+    }
+    queue.RunUntil(AtMs(3));
+    at = static_cast<uint64_t>(calendar.UptimeAt(AtMs(2)).nanoseconds());
+  }
+  fake.Join();
+  EXPECT_EQ(called, std::vector<uint64_t>(kDevices, at));
+}
+
 // The times (ns) at which a guest with a doorbell sends, if it receives a frame in each of so many
 // milliseconds.
 std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {

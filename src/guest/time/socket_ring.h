@@ -37,6 +37,8 @@ class SocketRing {
   // Puts what had no room. Returns whether the guest must be run once more at this instant: it was
   // given more, or has stopped for lack of room for events. Throws Error if the ring is not valid.
   bool Refill();
+  // Whether operations are kept that had no room.
+  bool Keeps() const { return !waiting_.empty(); }
 
  private:
   struct Control;
