@@ -58,8 +58,8 @@ struct Context {
   std::vector<std::filesystem::path> writable;
 
   std::set<pid_t> processes;  // of its programs
-  // Set while SIGCHLD is blocked because of them, with the mask before: the simulator's handler could
-  // wait for any child (waitpid(-1)) and would take what the guest waits for.
+  // Set while SIGCHLD is blocked because of them, with the mask before: the simulator's handler
+  // could wait for any child (waitpid(-1)) and would take what the guest waits for.
   std::optional<sigset_t> mask_before;
   std::vector<std::string> environment;
   uint64_t random_state = 0;

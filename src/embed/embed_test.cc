@@ -77,7 +77,8 @@ TEST_F(EmbedTest, TheSimulatorsHandlersTakeNoProcessOfTheGuest) {
     const pid_t child = imports::Fork();
     if (child == 0) _exit(3);
     siginfo_t ended = {};
-    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {
     }
     int status = 0;
     EXPECT_EQ(imports::Waitpid(child, &status, 0), child);

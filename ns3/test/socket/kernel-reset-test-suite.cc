@@ -68,12 +68,11 @@ TestResetWhileSending(KernelSocketTestCase& test, NativeNode& kernel)
 class KernelResetTestSuite : public TestSuite
 {
   public:
-    KernelResetTestSuite()
-        : TestSuite("viaduct-kernel-reset", Type::UNIT)
+    KernelResetTestSuite() : TestSuite("viaduct-kernel-reset", Type::UNIT)
     {
-        AddTestCase(new KernelSocketTestCase("a reset while data waits to be sent",
-                                             TestResetWhileSending),
-                    Duration::QUICK);
+        AddTestCase(
+            new KernelSocketTestCase("a reset while data waits to be sent", TestResetWhileSending),
+            Duration::QUICK);
     }
 };
 

@@ -4,8 +4,9 @@ namespace viaduct::guest {
 
 KernelSockets::KernelSockets(Calendar& calendar, Guest& guest)
     : calendar_(calendar), guest_(guest) {
-  calendar_.SetSockets(guest_, [this](std::byte* memory) { return AfterRun(memory); },
-                       [this] { return ring_ && ring_->Keeps(); });
+  calendar_.SetSockets(
+      guest_, [this](std::byte* memory) { return AfterRun(memory); },
+      [this] { return ring_ && ring_->Keeps(); });
 }
 
 KernelSockets::~KernelSockets() { calendar_.SetSockets(guest_, {}, {}); }

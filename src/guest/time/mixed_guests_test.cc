@@ -231,8 +231,8 @@ TEST_P(SharedQueues, ManyAtOneInstant) {
   }
 }
 
-// A guest whose timers take its clock on before it has all interrupts of an instant would see it set
-// back for the rest: a kernel panics then.
+// A guest whose timers take its clock on before it has all interrupts of an instant would see it
+// set back for the rest: a kernel panics then.
 TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
   constexpr size_t kDevices = 60;
   std::vector<uint64_t> called;  // when, ns
