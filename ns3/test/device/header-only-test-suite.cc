@@ -19,6 +19,7 @@
 
 #include "wire/checksum.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
@@ -180,7 +181,16 @@ class SameOnInterfacesTestCase : public PortTestCase
             const std::string text = "HeaderBytes " + std::to_string(headerBytes) + ", ";
             ReactorScope reactor(TestTime::REAL);
             InterfaceWires wires(m_kind, memory.Count());
-            const Outcome real = m_run(headerBytes);
+            Outcome real = m_run(headerBytes);
+            if (m_kind == "AfPacketQueues") // packets of different flows may overtake each other
+            {
+                for (Outcome* outcome : {&real, &memory})
+                {
+                    std::sort(outcome->left.begin(), outcome->left.end());
+                    std::sort(outcome->back.begin(), outcome->back.end());
+                    std::sort(outcome->delivered.begin(), outcome->delivered.end());
+                }
+            }
             NS_TEST_EXPECT_MSG_EQ(Difference(real.left, memory.left), "", text + "on the way");
             NS_TEST_EXPECT_MSG_EQ(Difference(real.back, memory.back), "", text + "back");
             NS_TEST_EXPECT_MSG_EQ(
