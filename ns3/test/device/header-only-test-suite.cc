@@ -19,7 +19,6 @@
 
 #include "wire/checksum.h"
 
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
@@ -184,12 +183,8 @@ class SameOnInterfacesTestCase : public PortTestCase
             Outcome real = m_run(headerBytes);
             if (m_kind == "AfPacketQueues") // packets of different flows may overtake each other
             {
-                for (Outcome* outcome : {&real, &memory})
-                {
-                    std::sort(outcome->left.begin(), outcome->left.end());
-                    std::sort(outcome->back.begin(), outcome->back.end());
-                    std::sort(outcome->delivered.begin(), outcome->delivered.end());
-                }
+                real.Sort();
+                memory.Sort();
             }
             NS_TEST_EXPECT_MSG_EQ(Difference(real.left, memory.left), "", text + "on the way");
             NS_TEST_EXPECT_MSG_EQ(Difference(real.back, memory.back), "", text + "back");
@@ -572,9 +567,7 @@ class HeaderOnlyTestSuite : public TestSuite
         same("flooded by a bridge", 99, &Flood);
         for (const Change& change : {Change(&Translate), Change(&Corrupt), Change(&Update)})
         {
-            same("changed headers", 5, [change](uint32_t headerBytes) {
-                return Changed(headerBytes, change);
-            });
+            same("changed headers", 5, [change](uint32_t n) { return Changed(n, change); });
         }
         for (const char* spec : {"delay=20ms", "dup=50%", "ber=1e-4", "corrupt=50%", "loss=50%"})
         {

@@ -17,6 +17,7 @@
 
 #include "wire/test/packet_builder.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,15 @@ struct Outcome
     HeldPayloads::Counters counters; //!< of the device that received
     uint32_t waiting = 0;            //!< payloads, in the end
     uint64_t drops = 0;              //!< of the device on the way
+
+    /** Forget in which order they came. */
+    void Sort()
+    {
+        for (auto* frames : {&left, &back, &delivered})
+        {
+            std::sort(frames->begin(), frames->end());
+        }
+    }
 
     /** @return frames and datagrams in all */
     size_t Count() const
