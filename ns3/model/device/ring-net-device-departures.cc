@@ -27,8 +27,8 @@ namespace
 /// How long before its time the qdisc gets a frame, ms: longer than this process may have to wait
 /// for a processor, short enough that queues (fq: 100 frames of a flow) rarely fill.
 constexpr uint64_t HANDED_OVER_BEFORE = 20;
-/// With so many frames in the qdisc, what has become of them is read, also if no driver says so.
-constexpr size_t UNREAD_DEPARTURES = 1024;
+/// After each so many frames, what has become of them is read, also if no driver says so.
+constexpr uint64_t READ_EVERY = 256;
 
 } // namespace
 
@@ -39,13 +39,13 @@ RingNetDevice::SendLater(Ptr<Packet> packet,
                          uint16_t protocolNumber,
                          Time when)
 {
-    const bool hasQdisc = m_opened && m_opened->timed;
-    if (m_departures.Count() + (hasQdisc ? m_opened->timed->Waiting() : 0) >= m_departureQueueSize)
+    // The qdisc has a limit of its own; not all that it has sent is known.
+    if (m_departures.Count() >= m_departureQueueSize)
     {
         return DropSent(packet, TX_TOO_MANY_DEPARTURES);
     }
     const auto send = [=, this] { SendFrom(packet, source, dest, protocolNumber); };
-    if (!hasQdisc)
+    if (!m_opened || !m_opened->timed)
     {
         m_departures.Add(when, send);
         return true;
@@ -94,7 +94,7 @@ RingNetDevice::HandOver(Ptr<Packet> packet,
     const viaduct::Instant due =
         ReactorSimulatorImpl::Get()->GetVirtualNow() +
         viaduct::Duration::Nanoseconds((when - Simulator::Now()).GetNanoSeconds());
-    if (m_opened->timed->Waiting() >= UNREAD_DEPARTURES)
+    if (m_opened->timed->counters().sent % READ_EVERY == READ_EVERY - 1)
     {
         ReadDepartures();
     }

@@ -4,6 +4,8 @@
 
 #include "interface-test-support.h"
 
+#include "ns3/uinteger.h"
+
 #include "sys/network/qdisc.h"
 
 #include <sstream>
@@ -84,7 +86,7 @@ class QdiscDeparturesTestCase : public PortTestCase
         auto outside = link.Outside();
         Ptr<RingNetDevice> device = link.MakeDevice(m_kind);
         device->SetAttribute("QdiscBypass", BooleanValue(false));
-        device->SetAttribute("FlowControl", BooleanValue(false));
+        device->SetAttribute("DepartureQueueSize", UintegerValue(10));
         NS_TEST_EXPECT_MSG_EQ(Refusal(device), "", "opened");
         std::vector<int64_t> traced;
         device->TraceConnectWithoutContext(
