@@ -71,27 +71,35 @@ def transfer(wires: Wires, family: int, source: str, target: str, size: int) -> 
     return bytes(received)
 
 
-def test_loss_is_counted_and_nothing_else_is_lost(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+def lose_a_quarter(wires: Wires, taps: tuple[Tap, Tap], port: tuple[str, ...], access: str) -> str:
+    """Asserts that a path by such ports loses what it says of 1,000 frames, and nothing else, and
+    leaves offloads as they were; returns what it printed."""
     before = offloads(wires)
-    with wires.path(*BETWEEN, *XDP, "--up", "loss=25%", "--seed", "1", "--json", "-") as path:
-        assert len(programs(wires)) == 2
+    with wires.path(*BETWEEN, *port, "--up", "loss=25%", "--seed", "1", "--json", "-") as path:
         for number in range(1000):
             taps[0].send(frame(number))
         wires.arrived(1000)
         delivered = up_of({"pipelines": wires.pipelines()})["fates"]["delivered"]
         came = numbers(taps[1].receive_all(delivered, MARK))
+        assert len(programs(wires)) == (2 if port == XDP else 0)
         results = finish(path)
+        printed: str = path.text
     up = up_of(results)
     assert up["arrived"] == 1000
     assert up["fates"]["lost"] + len(came) == 1000
     assert came == sorted(set(came)), "in order, each once"
     assert abs(up["fates"]["lost"] - 250) < 6 * (1000 * 0.25 * 0.75) ** 0.5
-    for port in results["ports"]:
-        assert port["access"].startswith("AF_XDP: native, copied, 1 queue")
+    for row in results["ports"]:
+        assert row["access"].startswith(access)
     assert results["ports"][0]["rx_frames"] == 1000
     assert results["ports"][1]["tx_frames"] == len(came)
     assert not programs(wires)
     assert offloads(wires) == before
+    return printed
+
+
+def test_loss_is_counted_and_nothing_else_is_lost(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    lose_a_quarter(wires, taps, XDP, "AF_XDP: native, copied, 1 queue")
 
 
 def test_tcp_and_udp_of_both_families(wires: Wires) -> None:
