@@ -60,65 +60,7 @@ SocketEvents::Data ParseData(const Operation& operation) {
   return data;
 }
 
-// The request of which the kernel reports that it failed. A connection that it does not take would
-// be served by nobody, which ends the run.
-Code CodeOf(const SocketEvent& event) {
-  switch (static_cast<SocketOperation::Code>(event.flags)) {
-    case SocketOperation::Code::kAdopt:
-      throw SystemError("did not take a connected socket that its kernel was to serve",
-                        static_cast<int>(event.value));
-    case SocketOperation::Code::kCredit:
-      return Code::kCredit;
-    case SocketOperation::Code::kShutdown:
-      return Code::kShutdown;
-    case SocketOperation::Code::kOption:
-      return Code::kSetOption;
-    case SocketOperation::Code::kRelease:
-      return Code::kClose;
-    default:
-      return Code::kSend;
-  }
-}
-
 }  // namespace
-
-AgentClient::Waiting AgentClient::ToWaiting(SocketEvent event) {
-  Waiting waiting;
-  waiting.operation.subject = event.socket;
-  const auto set = [&](Code code, const auto& value) {
-    const auto bytes = BytesOf(value);
-    waiting.operation.code = code;
-    waiting.payload.assign(bytes.begin(), bytes.end());
-  };
-  switch (event.code) {
-    case SocketEvent::Code::kData:
-      if (event.zeros) {
-        set(Code::kData, uint64_t{event.value});
-        waiting.operation.flags = agent::kZeros;
-      } else {
-        waiting.operation.code = Code::kData;
-        waiting.payload = std::move(event.bytes);
-      }
-      break;
-    case SocketEvent::Code::kWritten:
-      set(Code::kWritten, uint64_t{event.value});
-      break;
-    case SocketEvent::Code::kEnd:
-      waiting.operation.code = Code::kEnd;
-      break;
-    case SocketEvent::Code::kBroken:
-      set(Code::kBroken, event.value);
-      break;
-    case SocketEvent::Code::kFailed:
-      set(Code::kFailed, agent::Failed{static_cast<int32_t>(event.value),
-                                       static_cast<uint16_t>(CodeOf(event)), 0});
-      break;
-    case SocketEvent::Code::kReleased:
-      waiting.released = true;
-      break;
-  }
-  return waiting;
-}
 
 AgentClient::AgentClient(AgentChannel& channel, Scheduler scheduler)
     : channel_(channel),
@@ -231,8 +173,16 @@ void AgentClient::Receive(std::span<const std::byte> message) {
 }
 
 void AgentClient::ReceiveServed(SocketEvent event) {
-  Waiting waiting = ToWaiting(std::move(event));
-  waiting.operation.payload = waiting.payload;
+  Waiting waiting;
+  if (event.code == SocketEvent::Code::kReleased) {
+    waiting.operation.subject = event.socket;
+    waiting.released = true;
+  } else {
+    const auto operation = served_->ToOperation(std::move(event), &waiting.payload);
+    if (!operation) return;
+    waiting.operation = *operation;
+    waiting.operation.payload = waiting.payload;
+  }
   waiting_.push_back(std::move(waiting));
   ScheduleOnce(&delivery_scheduled_, &AgentClient::DeliverAll);
 }
@@ -273,6 +223,7 @@ void AgentClient::Deliver(const Waiting& waiting) {
   if (DeliverAnswer(operation)) return;
   if (!IsSocketEvent(operation.code) && operation.code != Code::kFailed) return;
   if (served_) served_->Note(operation);
+  if (operation.code == Code::kReady) return;  // only for that
   const auto socket = sockets_.find(operation.subject);
   if (socket != sockets_.end()) DeliverToSocket(*socket->second, operation);
 }

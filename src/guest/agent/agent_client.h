@@ -156,7 +156,6 @@ class AgentClient {
     bool released = false;  // the kernel serves the socket no more; there is no operation
   };
 
-  static Waiting ToWaiting(SocketEvent event);
   uint32_t NextRequest();
   void Write(agent::Code code, uint32_t subject, uint32_t request,
              std::initializer_list<std::span<const std::byte>> parts, uint16_t flags);

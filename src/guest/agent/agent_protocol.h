@@ -26,7 +26,7 @@
 namespace viaduct::guest::agent {
 
 inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
-inline constexpr uint16_t kVersion = 3;
+inline constexpr uint16_t kVersion = 4;
 inline constexpr size_t kAlignment = 8;
 // Enough for the largest datagram with its addresses, and for the operations of a busy instant.
 inline constexpr size_t kMaxMessage = 128 * 1024;
@@ -48,7 +48,7 @@ enum class Code : uint16_t {
   kSetMptcpLimits,    // MptcpLimits
 
   // Requests about sockets; subject = the socket, a number below kAccepted the simulator chooses.
-  kOpenSocket = 0x100,  // OpenSocket. No answer
+  kOpenSocket = 0x100,  // OpenSocket. kReady if the kernel serves it without a connection
   kBind,                // Endpoint. kBound
   kListen,              // Listen. kBound
   kConnect,             // Endpoint. kConnected
@@ -57,7 +57,7 @@ enum class Code : uint16_t {
   kShutdown,  // uint32_t: SHUT_RD, SHUT_WR. No answer. Data queued before is still sent
   kClose,     // nothing, or kAbort: reset. No answer or further events. Data queued before is still
               // sent
-  kSetOption,  // SocketOption and its value. No answer
+  kSetOption,  // SocketOption and its value. kReady if asked for (kAnswer)
   kGetOption,  // SocketOption. kOption
 
   // Requests about programs (0x200) and statistics (0x300) are in program_protocol.h and
@@ -78,6 +78,7 @@ enum class Code : uint16_t {
   kEnd,      // the peer has finished sending
   kBroken,   // uint32_t: errno; the connection is lost (reset, timed out), or an ICMP error arrived
   kOption,   // SocketOption and its value
+  kReady,    // uint32_t: the agent's descriptor, for its kernel
 };
 inline constexpr uint16_t kFirstProgramCode = 0x200;
 inline constexpr uint16_t kFirstStatisticsCode = 0x300;
@@ -89,6 +90,7 @@ inline constexpr uint16_t kZeros = 1;       // kSend, kData: a count instead of 
 inline constexpr uint16_t kToEndpoint = 2;  // kSend, kData: an Endpoint comes first
 inline constexpr uint16_t kWithInfo = 4;    // kData: a PacketInfo comes next
 inline constexpr uint16_t kAbort = 8;       // kClose
+inline constexpr uint16_t kAnswer = 16;     // kSetOption
 
 struct MessageHeader {
   uint32_t magic;
@@ -195,7 +197,7 @@ struct OpenSocket {
   uint16_t family;
   uint16_t type;
   uint32_t protocol;
-  uint32_t kernel_serves;  // 1: its connections are for the guest's kernel (ServedSockets)
+  uint32_t kernel_serves;  // 1: its data is for the guest's kernel (ServedSockets)
   uint64_t credit;         // bytes that may be received before the first kCredit
 };
 static_assert(sizeof(OpenSocket) == 24);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "guest/agent/socket_address.h"
+
 namespace viaduct::guest {
 namespace {
 
@@ -22,11 +24,13 @@ using testing::IsEmpty;
 class ServedSocketsTest : public testing::Test, protected SocketService {
  protected:
   bool Available() const override { return available_; }
+  bool ServesMessages() const override { return available_ && messages_; }
   void Put(const SocketOperation& operation, ServedSockets::Parts parts) override {
     std::string text = "kernel " + std::to_string(static_cast<int>(operation.code)) + " " +
                        std::to_string(operation.socket) + " " + std::to_string(operation.value);
     if (operation.zeros) text += " zeros";
     if (operation.abort) text += " abort";
+    if (operation.message) text += " message";
     if (parts.size() > 0) text += ": ";
     for (const auto& part : parts)
       text.append(reinterpret_cast<const char*>(part.data()), part.size());
@@ -45,10 +49,11 @@ class ServedSocketsTest : public testing::Test, protected SocketService {
     return Take(Code::kConnect, socket, {BytesOf(agent::Endpoint{})});
   }
   template <class Payload>
-  void Note(Code code, uint32_t socket, const Payload& payload) {
+  void Note(Code code, uint32_t socket, const Payload& payload, uint32_t request = 0) {
     agent::Operation event;
     event.code = code;
     event.subject = socket;
+    event.request = request;
     event.payload = BytesOf(payload);
     served_.Note(event);
   }
@@ -58,6 +63,7 @@ class ServedSocketsTest : public testing::Test, protected SocketService {
   std::vector<std::string> Log() { return std::exchange(log_, {}); }
 
   bool available_ = true;
+  bool messages_ = false;
   uint32_t request_ = 0;
   uint32_t opened_for_kernel_ = 0;
   std::vector<std::string> log_;
@@ -71,11 +77,12 @@ class ServedSocketsTest : public testing::Test, protected SocketService {
                           log_.push_back("agent " + std::to_string(static_cast<int>(code)) + " " +
                                          std::to_string(socket) + " " + std::to_string(request) +
                                          " " + std::to_string(payload.size()) +
-                                         (flags != 0 ? " abort" : ""));
+                                         ((flags & agent::kAbort) != 0 ? " abort" : "") +
+                                         ((flags & agent::kAnswer) != 0 ? " answer" : ""));
                         }};
 };
 
-TEST_F(ServedSocketsTest, OnlyTcpIsServed) {
+TEST_F(ServedSocketsTest, AnOlderPatchServesOnlyTcp) {
   EXPECT_FALSE(Open(1, SOCK_DGRAM, 0));
   EXPECT_FALSE(Open(2, SOCK_STREAM, IPPROTO_SCTP));
   EXPECT_FALSE(Open(3, SOCK_STREAM, IPPROTO_MPTCP));
@@ -181,6 +188,166 @@ TEST_F(ServedSocketsTest, ASocketThatCouldNotBeOpenedIsTheAgentsError) {
   Open(1);
   Note(Code::kFailed, 1, agent::Failed{EMFILE, static_cast<uint16_t>(Code::kOpenSocket), 0});
   EXPECT_FALSE(Take(Code::kCredit, 1, {BytesOf(uint64_t{1})}));
+}
+
+class ServedMessagesTest : public ServedSocketsTest {
+ protected:
+  ServedMessagesTest() { messages_ = true; }
+  // A socket of UDP that the agent has opened as its descriptor 9.
+  uint32_t OpenUdp(uint32_t socket) {
+    EXPECT_TRUE(Open(socket, SOCK_DGRAM, IPPROTO_UDP));
+    return request_;
+  }
+  void Ready(uint32_t socket, uint32_t request) {
+    Note(Code::kReady, socket, uint32_t{9}, request);
+  }
+  std::string Agent(Code code, uint32_t request, const std::string& rest) {
+    return "agent " + std::to_string(static_cast<int>(code)) + " 1 " + std::to_string(request) +
+           " " + rest;
+  }
+  SocketEvent Data(std::string_view text, bool part = false) {
+    SocketEvent event;
+    event.code = SocketEvent::Code::kData;
+    event.socket = 1;
+    event.value = static_cast<uint32_t>(text.size());
+    const auto bytes = std::as_bytes(std::span(text));
+    event.bytes.assign(bytes.begin(), bytes.end());
+    event.message = true;
+    event.part = part;
+    return event;
+  }
+  SocketEvent Zeros(uint32_t count, bool part = false) {
+    SocketEvent event = Data("", part);
+    event.zeros = true;
+    event.value = count;
+    return event;
+  }
+  // The bytes of the event, without what precedes them; "" for a part.
+  std::string Bytes(SocketEvent event) {
+    std::vector<std::byte> payload;
+    const auto operation = served_.ToOperation(std::move(event), &payload);
+    if (!operation) return "";
+    if ((operation->flags & agent::kZeros) != 0)
+      return std::to_string(operation->As<uint64_t>()) + " zeros";
+    return std::string(operation->Text());
+  }
+};
+
+TEST_F(ServedMessagesTest, AllProtocolsAreServed) {
+  EXPECT_TRUE(Open(1, SOCK_DGRAM, 0));
+  EXPECT_TRUE(Open(2, SOCK_RAW, IPPROTO_ICMP));
+  EXPECT_TRUE(Open(3, SOCK_STREAM, IPPROTO_SCTP));
+  EXPECT_TRUE(Open(4, SOCK_STREAM, IPPROTO_MPTCP));
+  EXPECT_TRUE(Open(5, SOCK_DCCP, IPPROTO_DCCP));
+  EXPECT_EQ(opened_for_kernel_, 1u);
+  EXPECT_FALSE(Open(6, SOCK_SEQPACKET, IPPROTO_SCTP));
+}
+
+TEST_F(ServedMessagesTest, WithoutConnectionASocketIsTheKernelsOnceItIsOpen) {
+  const uint32_t open = OpenUdp(1);
+  EXPECT_TRUE(Take(Code::kCredit, 1, {BytesOf(uint64_t{24})}));
+  EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("early")}));
+  Log();
+  Ready(1, open);
+  EXPECT_THAT(Log(), ElementsAre("kernel 1 1 9", "kernel 3 1 1024", "kernel 2 1 0: early"));
+  Take(Code::kCredit, 1, {BytesOf(uint64_t{7})});
+  EXPECT_THAT(Log(), ElementsAre("kernel 3 1 7"));
+}
+
+TEST_F(ServedMessagesTest, WhatFollowsARequestToTheAgentWaitsForItsAnswer) {
+  Ready(1, OpenUdp(1));
+  Log();
+  EXPECT_FALSE(Take(Code::kBind, 1, {BytesOf(agent::Endpoint{})}));
+  const uint32_t bind = request_;
+  EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("1")}));
+  EXPECT_TRUE(Take(Code::kSetOption, 1, {BytesOf("ttl")}));
+  EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("2")}));
+  EXPECT_TRUE(Take(Code::kConnect, 1, {BytesOf(agent::Endpoint{})}));
+  const uint32_t connect = request_;
+  EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("3")}));
+  EXPECT_TRUE(Take(Code::kClose, 1));
+  EXPECT_THAT(Log(), IsEmpty());
+  Note(Code::kBound, 1, agent::Endpoint{}, bind);
+  EXPECT_THAT(Log(), ElementsAre("kernel 2 1 0: 1", "kernel 5 1 0: ttl", "kernel 2 1 0: 2",
+                                 Agent(Code::kConnect, connect, "24")));
+  Note(Code::kFailed, 1, agent::Failed{ENETUNREACH, static_cast<uint16_t>(Code::kConnect), 0},
+       connect);
+  EXPECT_THAT(Log(), ElementsAre("kernel 2 1 0: 3", "kernel 6 1 0"));
+}
+
+TEST_F(ServedMessagesTest, OptionsBeforeTheAgentsAnswerAreTheAgents) {
+  const uint32_t open = OpenUdp(1);
+  Log();
+  EXPECT_TRUE(Take(Code::kSetOption, 1, {BytesOf("reuse")}));
+  const uint32_t option = request_;
+  EXPECT_THAT(Log(), ElementsAre(Agent(Code::kSetOption, option, "5 answer")));
+  EXPECT_FALSE(Take(Code::kBind, 1, {BytesOf(agent::Endpoint{})}));
+  const uint32_t bind = request_;
+  EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("1")}));
+  Ready(1, open);
+  Ready(1, option);
+  EXPECT_THAT(Log(), ElementsAre("kernel 1 1 9", "kernel 3 1 1000"));
+  Note(Code::kBound, 1, agent::Endpoint{}, bind);
+  EXPECT_THAT(Log(), ElementsAre("kernel 2 1 0: 1"));
+  EXPECT_TRUE(Take(Code::kSetOption, 1, {BytesOf("ttl")}));
+  EXPECT_THAT(Log(), ElementsAre("kernel 5 1 0: ttl"));
+}
+
+TEST_F(ServedMessagesTest, ReceiversFollowTheBytes) {
+  Ready(1, OpenUdp(1));
+  Log();
+  const auto to = agent::ToEndpoint(wire::IpAddress::Parse("10.0.0.1"), 0x4142);
+  Take(Code::kSend, 1, {BytesOf(to), BytesOf("hello")}, agent::kToEndpoint);
+  Take(Code::kSend, 1, {BytesOf(to), BytesOf(uint64_t{1400})}, agent::kToEndpoint | agent::kZeros);
+  const std::string name = std::string("\x02\0AB\x0a\0\0\x01", 8) + std::string(8, '\0');
+  EXPECT_THAT(Log(), ElementsAre("kernel 2 1 5 message: hello" + name,
+                                 "kernel 2 1 1400 zeros message: " + name));
+}
+
+TEST_F(ServedMessagesTest, TheRequestsOfASocketThatCouldNotBeOpenedAreTheAgents) {
+  const uint32_t open = OpenUdp(1);
+  Take(Code::kSend, 1, {BytesOf("x")});
+  Log();
+  Note(Code::kFailed, 1, agent::Failed{EMFILE, static_cast<uint16_t>(Code::kOpenSocket), 0}, open);
+  EXPECT_THAT(Log(), ElementsAre(Agent(Code::kSend, open + 1, "1")));
+  EXPECT_FALSE(Take(Code::kSend, 1, {BytesOf("x")}));
+}
+
+TEST_F(ServedMessagesTest, PartsAreOneMessage) {
+  Open(1, SOCK_STREAM, IPPROTO_SCTP);
+  EXPECT_EQ(Bytes(Data("alone")), "alone");
+  EXPECT_EQ(Bytes(Data("be", true)), "");
+  EXPECT_EQ(Bytes(Data("gu", true)), "");
+  EXPECT_EQ(Bytes(Data("n")), "begun");
+  EXPECT_EQ(Bytes(Zeros(3, true)), "");
+  EXPECT_EQ(Bytes(Zeros(4)), "7 zeros");
+  EXPECT_EQ(Bytes(Zeros(2, true)), "");
+  EXPECT_EQ(Bytes(Data("x", true)), "");
+  EXPECT_EQ(Bytes(Zeros(1)), std::string("\0\0x\0", 4));
+  EXPECT_EQ(Bytes(Data("alone")), "alone");
+}
+
+TEST_F(ServedMessagesTest, AMessageThatDoesNotEndIsRefused) {
+  Open(1, SOCK_STREAM, IPPROTO_SCTP);
+  EXPECT_EQ(Bytes(Zeros(65536, true)), "");
+  EXPECT_EQ(Bytes(Zeros(65536, true)), "");
+  EXPECT_THROW(Bytes(Zeros(1, true)), agent::ProtocolError);
+}
+
+TEST_F(ServedMessagesTest, TheSenderComesWithAMessage) {
+  SocketEvent event = Data("text");
+  const auto from = agent::ToEndpoint(wire::IpAddress::Parse("2001:db8::1"), 4000);
+  auto name = agent::ToSocketAddress(from);
+  const auto bytes = std::as_bytes(std::span(&name.storage, 1)).first(name.length);
+  event.name.assign(bytes.begin(), bytes.end());
+  std::vector<std::byte> payload;
+  const auto operation = served_.ToOperation(event, &payload);
+  ASSERT_TRUE(operation);
+  EXPECT_EQ(operation->flags, agent::kToEndpoint);
+  const auto told = operation->As<agent::Endpoint>();
+  EXPECT_EQ(agent::FromEndpoint(told), agent::FromEndpoint(from));
+  EXPECT_EQ(told.port, 4000);
+  EXPECT_EQ(operation->Text(sizeof told), "text");
 }
 
 }  // namespace

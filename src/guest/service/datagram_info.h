@@ -10,10 +10,6 @@
 
 namespace viaduct::guest::service {
 
-// The control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their IPv6
-// counterparts); false if there are none.
-bool ReadPacketInfo(const msghdr& header, agent::PacketInfo* info);
-
 // Posts kData with the parts that are present: the sender, the control messages, the bytes or their
 // number.
 void PostData(Agent& agent, uint32_t socket, const agent::Endpoint& sender, const msghdr& header,

@@ -65,7 +65,7 @@ struct Sockets::Socket {
   bool closing = false;  // once nothing is pending
   bool watched = false;
   bool written_due = false;    // it is in written_
-  bool kernel_serves = false;  // its connections
+  bool kernel_serves = false;  // its data
   std::optional<int> shutdown;
   uint32_t events = 0;   // watched for
   uint32_t request = 0;  // kConnect's
@@ -136,6 +136,7 @@ void Sockets::WatchRoom(Socket& socket) {
   SystemCall("setsockopt DCCP_SOCKOPT_QPOLICY_TXQLEN",
              setsockopt(socket.fd.get(), SOL_DCCP, DCCP_SOCKOPT_QPOLICY_TXQLEN, &unlimited,
                         sizeof unlimited));
+  if (socket.kernel_serves) return;
   socket.room = UniqueFd(SystemCall("watch for room", fcntl(socket.fd.get(), F_DUPFD_CLOEXEC, 0)));
   const uint32_t number = socket.number;
   agent_.Watch(socket.room.get(), EPOLLOUT | EPOLLET, [this, number](uint32_t) {
@@ -161,7 +162,15 @@ void Sockets::Open(const Operation& operation) {
   socket.credit = request.credit;
   WatchRoom(socket);
   // A socket that needs no connection can receive from now on.
-  if (request.type == SOCK_DGRAM || request.type == SOCK_RAW) UpdateWatch(socket);
+  if (request.type == SOCK_DGRAM || request.type == SOCK_RAW) {
+    if (socket.kernel_serves) PostReady(socket, operation.request);
+    UpdateWatch(socket);
+  }
+}
+
+void Sockets::PostReady(const Socket& socket, uint32_t request) {
+  const auto descriptor = static_cast<uint32_t>(socket.fd.get());
+  agent_.Post(Code::kReady, socket.number, request, {BytesOf(descriptor)});
 }
 
 void Sockets::Bind(const Operation& operation) {
@@ -352,6 +361,7 @@ void Sockets::SetOption(const Operation& operation) {
   SystemCall("setsockopt " + std::to_string(option.level) + " " + std::to_string(option.name),
              setsockopt(socket.fd.get(), option.level, option.name, value.data(),
                         static_cast<socklen_t>(value.size())));
+  if ((operation.flags & agent::kAnswer) != 0) PostReady(socket, operation.request);
 }
 
 void Sockets::GetOption(const Operation& operation) {
@@ -369,7 +379,7 @@ void Sockets::UpdateWatch(Socket& socket) {
   const bool writes = socket.connecting || (!socket.pending.empty() && !socket.room);
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
-  // A connection that its kernel serves is left alone.
+  // What its kernel serves is left alone.
   if (socket.kernel_serves && !socket.connecting && !socket.listening && !writes) {
     if (std::exchange(socket.watched, false)) agent_.Unwatch(fd);
     socket.events = 0;

@@ -14,10 +14,12 @@
 
 #include "base/fd.h"
 #include "guest/agent/agent_protocol.h"
+#include "guest/agent/socket_address.h"
 #include "guest/service/agent.h"
-#include "guest/service/socket_address.h"
 
 namespace viaduct::guest::service {
+
+using agent::SocketAddress;
 
 class Sockets {
  public:
@@ -70,6 +72,7 @@ class Sockets {
   void AfterPending(Socket& socket);
   void PostBound(Socket& socket, uint32_t request);
   void PostConnected(Socket& socket);
+  void PostReady(const Socket& socket, uint32_t request);
   void PostWritten();
   void Erase(Socket& socket);
 

@@ -69,6 +69,7 @@ struct Calendar::Member final : DeviceHost {
   uint32_t waits = 0;            // how often it has waited, with a doorbell
   std::vector<uint16_t> called;  // queues to interrupt it for when it is run next
   bool serves_sockets = false;   // its kernel does
+  bool serves_messages = false;  // not only those of TCP
   bool runs_again = false;       // for its sockets, at the present instant
   AfterRun after_run;            // of the sockets that its kernel serves
   KeepsMore keeps_more;          // for them, at the present instant
@@ -109,6 +110,7 @@ void Calendar::NoteMode(Member& member) {
   member.shares_queues = use.queues;
   member.has_doorbell = use.doorbells;
   member.serves_sockets = use.sockets;
+  member.serves_messages = use.messages;
 }
 
 uint64_t Calendar::ToWire(Instant t) const {
@@ -252,6 +254,8 @@ void Calendar::SetSockets(const Guest& guest, AfterRun after_run, KeepsMore keep
   member.after_run = std::move(after_run);
   member.keeps_more = std::move(keeps_more);
 }
+
+bool Calendar::ServesMessages(const Guest& guest) const { return MemberOf(guest).serves_messages; }
 
 void Calendar::RunNow(const Guest& guest, const std::function<void()>& cause) {
   Member& member = MemberOf(guest);

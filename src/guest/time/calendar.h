@@ -84,6 +84,8 @@ class Calendar {
   using AfterRun = std::function<bool(std::byte* rings)>;
   using KeepsMore = std::function<bool()>;
   void SetSockets(const Guest& guest, AfterRun after_run, KeepsMore keeps_more);
+  // Whether its kernel serves sockets of all protocols; known once it has booted.
+  bool ServesMessages(const Guest& guest) const;
   // Does what is a cause for the guest to run at the present instant. Call it only in events of the
   // timeline.
   void RunNow(const Guest& guest, const std::function<void()>& cause);

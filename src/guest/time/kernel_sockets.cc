@@ -19,6 +19,10 @@ bool KernelSockets::AfterRun(std::byte* memory) {
   return ring_->Refill();
 }
 
+bool KernelSockets::ServesMessages() const {
+  return Available() && calendar_.ServesMessages(guest_);
+}
+
 void KernelSockets::Put(const SocketOperation& operation,
                         std::initializer_list<std::span<const std::byte>> parts) {
   calendar_.RunNow(guest_, [&] { ring_->Put(operation, parts); });

@@ -20,6 +20,7 @@ class KernelSockets final : public SocketService {
   KernelSockets& operator=(const KernelSockets&) = delete;
 
   bool Available() const override { return ring_.has_value(); }
+  bool ServesMessages() const override;
   void Put(const SocketOperation& operation,
            std::initializer_list<std::span<const std::byte>> parts) override;
   void SetReceiver(std::function<void(SocketEvent)> receiver) override {

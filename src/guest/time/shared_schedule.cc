@@ -22,6 +22,7 @@ constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIM
 constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
 constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
 constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, ours
+constexpr uint32_t kCapabilityMessages = 16;   // UM_TIMETRAVEL_SCHEDSHM_CAP_MESSAGES, ours
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
 // enum um_timetravel_schedshm_ears: how the calendar waits for the end of a run.
@@ -98,7 +99,7 @@ SharedSchedule::SharedSchedule(uint16_t guests, bool sockets)
   layout_->length = static_cast<uint32_t>(Length());
   layout_->max_clients = clients_;
   ClientOf(0).capabilities = kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
-  if (has_rings_) ClientOf(0).capabilities |= kCapabilitySockets;
+  if (has_rings_) ClientOf(0).capabilities |= kCapabilitySockets | kCapabilityMessages;
 }
 
 size_t SharedSchedule::Length() const {
@@ -128,8 +129,9 @@ SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
 SharedSchedule::Use SharedSchedule::UseOf(uint16_t slot) const {
   const uint32_t claimed = Load(ClientOf(slot).capabilities);
   if ((claimed & kCapabilityTimeShare) == 0) return {};
+  const bool sockets = (claimed & kCapabilitySockets) != 0 && has_rings_;
   return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0,
-          (claimed & kCapabilitySockets) != 0 && has_rings_};
+          sockets, sockets && (claimed & kCapabilityMessages) != 0};
 }
 
 uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }

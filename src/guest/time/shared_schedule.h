@@ -33,6 +33,7 @@ class SharedSchedule {
     bool queues = false;     // notifications of virtqueues: its kernel has our patch 0005
     bool doorbells = false;  // its kernel has our patch 0010
     bool sockets = false;    // its kernel serves sockets: it has our patch 0011
+    bool messages = false;   // not only of TCP
   };
   Use UseOf(uint16_t slot) const;
   uint64_t CurrentTime() const;

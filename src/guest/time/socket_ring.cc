@@ -13,8 +13,10 @@ namespace viaduct::guest {
 namespace {
 
 // Flags of a record.
-constexpr uint16_t kZeros = 1;  // UM_TIMETRAVEL_SOCKET_ZEROS
-constexpr uint16_t kAbort = 2;  // UM_TIMETRAVEL_SOCKET_ABORT
+constexpr uint16_t kZeros = 1;    // UM_TIMETRAVEL_SOCKET_ZEROS
+constexpr uint16_t kAbort = 2;    // UM_TIMETRAVEL_SOCKET_ABORT
+constexpr uint16_t kMessage = 4;  // UM_TIMETRAVEL_SOCKET_MESSAGE
+constexpr uint16_t kPart = 8;     // UM_TIMETRAVEL_SOCKET_PART
 
 constexpr size_t kAlignment = 16;
 
@@ -52,6 +54,14 @@ struct SocketRing::Header {
   uint32_t value;
 };
 
+// struct um_timetravel_socket_ancillary; the control messages follow.
+struct SocketRing::Ancillary {
+  uint32_t name_length;
+  uint32_t control_length;
+  std::array<std::byte, kMaxName> name;
+  uint32_t unused;
+};
+
 SocketRing::SocketRing(std::byte* memory)
     : control_(reinterpret_cast<Control*>(memory)),
       operations_(memory + kControl),
@@ -79,7 +89,8 @@ void SocketRing::Put(const SocketOperation& operation,
   size_t length = 0;
   for (const auto& part : parts) length += part.size();
   if (length > kRing - sizeof(Header)) throw UsageError("too much to send to a socket at once");
-  const int flags = (operation.zeros ? kZeros : 0) | (operation.abort ? kAbort : 0);
+  const int flags = (operation.zeros ? kZeros : 0) | (operation.abort ? kAbort : 0) |
+                    (operation.message ? kMessage : 0);
   const Header header{static_cast<uint16_t>(operation.code), static_cast<uint16_t>(flags),
                       static_cast<uint32_t>(length), operation.socket, operation.value};
   std::vector<std::byte> record(sizeof header + Aligned(length));
@@ -114,6 +125,44 @@ void SocketRing::Read(uint32_t at, std::span<std::byte> bytes) const {
   std::memcpy(bytes.data() + first, events_, bytes.size() - first);
 }
 
+SocketEvent SocketRing::TakeEvent(const Header& header) const {
+  if (!IsEvent(header.code)) ThrowCorrupt("kind of event");
+  SocketEvent event;
+  event.code = static_cast<SocketEvent::Code>(header.code);
+  event.socket = header.socket;
+  event.value = header.value;
+  event.flags = header.flags;
+  if (event.code != SocketEvent::Code::kData) {
+    if (header.length != 0) ThrowCorrupt("length of an event");
+    return event;
+  }
+  event.zeros = (header.flags & kZeros) != 0;
+  event.message = (header.flags & kMessage) != 0;
+  event.part = event.message && (header.flags & kPart) != 0;
+  uint32_t at = tail_ + static_cast<uint32_t>(sizeof header);
+  uint32_t left = header.length;
+  const auto read = [&](std::span<std::byte> bytes) {
+    if (bytes.size() > left) ThrowCorrupt("length of data");
+    Read(at, bytes);
+    at += static_cast<uint32_t>(bytes.size());
+    left -= static_cast<uint32_t>(bytes.size());
+  };
+  if (header.value > kMaxPiece) ThrowCorrupt("length of data");
+  event.bytes.resize(event.zeros ? 0 : header.value);
+  read(event.bytes);
+  if (event.message) {
+    Ancillary ancillary;
+    read(std::as_writable_bytes(std::span(&ancillary, 1)));
+    if (ancillary.name_length > kMaxName || ancillary.control_length > kMaxControl)
+      ThrowCorrupt("length of what comes with a message");
+    event.name.assign(ancillary.name.begin(), ancillary.name.begin() + ancillary.name_length);
+    event.control.resize(ancillary.control_length);
+    read(event.control);
+  }
+  if (left != 0) ThrowCorrupt("length of data");
+  return event;
+}
+
 void SocketRing::Take(const std::function<void(SocketEvent)>& each) {
   const uint32_t head = Load(control_->events_head);
   if (head == tail_) return;
@@ -122,22 +171,8 @@ void SocketRing::Take(const std::function<void(SocketEvent)>& each) {
     Header header;
     Read(tail_, std::as_writable_bytes(std::span(&header, 1)));
     const size_t left = head - tail_ - sizeof header;
-    if (header.length > kMaxPiece || Aligned(header.length) > left) ThrowCorrupt("length");
-    if (!IsEvent(header.code)) ThrowCorrupt("kind of event");
-    SocketEvent event{static_cast<SocketEvent::Code>(header.code),
-                      header.socket,
-                      header.value,
-                      header.flags,
-                      (header.flags & kZeros) != 0,
-                      {}};
-    if (event.code == SocketEvent::Code::kData) {
-      if (header.value > kMaxPiece || header.length != (event.zeros ? 0 : header.value))
-        ThrowCorrupt("length of data");
-    } else if (header.length != 0) {
-      ThrowCorrupt("length of an event");
-    }
-    event.bytes.resize(header.length);
-    Read(tail_ + static_cast<uint32_t>(sizeof header), event.bytes);
+    if (header.length > kRing || Aligned(header.length) > left) ThrowCorrupt("length");
+    SocketEvent event = TakeEvent(header);
     tail_ += static_cast<uint32_t>(sizeof header + Aligned(header.length));
     each(std::move(event));
   }

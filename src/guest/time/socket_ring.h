@@ -22,8 +22,11 @@ class SocketRing {
   static constexpr size_t kRing = size_t{256} * 1024;  // bytes of each ring
   static constexpr size_t kControl = 4096;             // heads and tails
   static constexpr size_t kSize = kControl + 2 * kRing;
-  // The largest payload of an event: what the kernel receives at once.
+  // What the kernel receives at once, and what comes with a message: its sender's address and
+  // control messages.
   static constexpr size_t kMaxPiece = size_t{64} * 1024;
+  static constexpr size_t kMaxName = 28;
+  static constexpr size_t kMaxControl = 256;
 
   // `memory`: kSize bytes, all zeros at first; must outlive it.
   explicit SocketRing(std::byte* memory);
@@ -43,8 +46,10 @@ class SocketRing {
  private:
   struct Control;
   struct Header;
+  struct Ancillary;
 
   uint32_t Room() const;
+  SocketEvent TakeEvent(const Header& header) const;
   void Write(std::span<const std::byte> record);
   void Read(uint32_t at, std::span<std::byte> bytes) const;
 

@@ -125,7 +125,47 @@ TEST_F(SocketRingTest, ARecordLongerThanWhatIsThereIsAnError) {
 TEST_F(SocketRingTest, APieceThatIsTooLongIsAnError) {
   guest_.PutEvent({0x100, 0, SocketRing::kMaxPiece + 1, 1, SocketRing::kMaxPiece + 1},
                   std::string(SocketRing::kMaxPiece + 1, 'x'));
-  ExpectNonsense("length");
+  ExpectNonsense("length of data");
+}
+
+// struct um_timetravel_socket_ancillary and what follows
+std::string Ancillary(uint32_t name, uint32_t control, const std::string& rest) {
+  std::string text(40, 'n');
+  std::memcpy(text.data(), &name, sizeof name);
+  std::memcpy(&text[4], &control, sizeof control);
+  return text + rest;
+}
+
+TEST_F(SocketRingTest, MessagesHaveTheirSenderAndControlMessages) {
+  for (int i = 0; i < 5; ++i) {
+    const std::string bytes(60'001, 'y');
+    guest_.PutEvent({0x100, 4, 60'046, 7, 60'001}, bytes + Ancillary(28, 5, "12345"));
+    guest_.PutEvent({0x100, 4 + 1 + 8, 40, 7, 60'000}, Ancillary(0, 0, ""));
+    const auto events = Take();
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_TRUE(events[0].message && !events[0].part && !events[0].zeros);
+    EXPECT_TRUE(std::ranges::equal(events[0].bytes, Bytes(bytes)));
+    EXPECT_TRUE(std::ranges::equal(events[0].name, Bytes(std::string(28, 'n'))));
+    EXPECT_TRUE(std::ranges::equal(events[0].control, Bytes(std::string("12345"))));
+    EXPECT_TRUE(events[1].message && events[1].part && events[1].zeros);
+    EXPECT_EQ(events[1].value, 60'000u);
+    EXPECT_TRUE(events[1].name.empty() && events[1].control.empty() && events[1].bytes.empty());
+  }
+}
+
+TEST_F(SocketRingTest, AMessageWithoutWhatComesWithItIsAnError) {
+  guest_.PutEvent({0x100, 4, 3, 1, 3}, "abc");
+  ExpectNonsense("length of data");
+}
+
+TEST_F(SocketRingTest, ALongNameIsAnError) {
+  guest_.PutEvent({0x100, 4, 43, 1, 3}, "abc" + Ancillary(29, 0, ""));
+  ExpectNonsense("length of what comes with a message");
+}
+
+TEST_F(SocketRingTest, MoreControlMessagesThanThereAreAreAnError) {
+  guest_.PutEvent({0x100, 4, 48, 1, 3}, "abc" + Ancillary(16, 6, "12345"));
+  ExpectNonsense("length of data");
 }
 
 TEST_F(SocketRingTest, LengthsThatContradictEachOtherAreErrors) {

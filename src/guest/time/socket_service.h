@@ -1,5 +1,5 @@
-// Connected sockets of streams that a guest's kernel serves itself (its patch 0011), instead of its
-// agent, which opens them and connects them.
+// Sockets that a guest's kernel serves itself (its patch 0011), instead of its agent, which opens,
+// binds and connects them.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace viaduct::guest {
 struct SocketOperation {
   enum class Code : uint16_t {
     kAdopt = 1,  // value: the agent's descriptor
-    kSend,       // the payload, or value zeros
-    kCredit,     // value: so many more bytes may be received
+    kSend,       // the payload, or value zeros; one message, of a socket that has messages
+    kCredit,     // value: so many more bytes may be received; the last message may exceed them
     kShutdown,   // value: SHUT_RD, SHUT_WR; after what is to be sent
     kOption,     // agent::SocketOption and its value
     kRelease,    // the socket's last; after what is to be sent
@@ -24,16 +24,17 @@ struct SocketOperation {
   Code code{};
   uint32_t socket = 0;
   uint32_t value = 0;
-  bool zeros = false;  // kSend
-  bool abort = false;  // kRelease: without what is to be sent
+  bool zeros = false;    // kSend
+  bool abort = false;    // kRelease: without what is to be sent
+  bool message = false;  // kSend: behind `value` bytes, or zeros, comes the receiver's sockaddr
 };
 
 struct SocketEvent {
   enum class Code : uint16_t {
-    kData = 0x100,  // bytes, or value zeros
+    kData = 0x100,  // bytes, or value zeros: of a stream, or a message
     kWritten,       // value: so many more bytes of kSend were accepted
     kEnd,           // the peer has finished sending
-    kBroken,        // value: errno
+    kBroken,        // value: errno; of a socket without connection an ICMP error
     kFailed,        // value: errno; flags: SocketOperation::Code
     kReleased,      // answers kRelease; the socket's last
   };
@@ -43,6 +44,10 @@ struct SocketEvent {
   uint16_t flags = 0;
   bool zeros = false;
   std::vector<std::byte> bytes;
+  bool message = false;            // kData: the following are set
+  bool part = false;               // the message goes on with the next one of this socket
+  std::vector<std::byte> name;     // the sender's sockaddr; empty: it was not told
+  std::vector<std::byte> control;  // control messages (recvmsg(2))
 };
 
 class SocketService {
@@ -50,6 +55,8 @@ class SocketService {
   virtual ~SocketService() = default;
   // Whether this guest's kernel serves sockets; known once it has booted.
   virtual bool Available() const = 0;
+  // Whether these can be of any protocol, and not only of TCP.
+  virtual bool ServesMessages() const = 0;
   // Hands an operation to the kernel, which carries it out at the present instant, after those
   // before it and before what the agent is asked at that instant. The payload is the concatenation
   // of `parts`. Call it only in events of the simulation.

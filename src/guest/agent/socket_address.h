@@ -5,7 +5,7 @@
 
 #include "guest/agent/agent_protocol.h"
 
-namespace viaduct::guest::service {
+namespace viaduct::guest::agent {
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -14,8 +14,8 @@ struct SocketAddress {
 };
 
 // Throws ProtocolError for a family that is neither IPv4 nor IPv6.
-SocketAddress ToSocketAddress(const agent::Endpoint& endpoint);
+SocketAddress ToSocketAddress(const Endpoint& endpoint);
 // AF_UNSPEC if the kernel returned no IP address.
-agent::Endpoint FromSocketAddress(const SocketAddress& address);
+Endpoint FromSocketAddress(const SocketAddress& address);
 
-}  // namespace viaduct::guest::service
+}  // namespace viaduct::guest::agent

@@ -1,10 +1,10 @@
-#include "guest/service/socket_address.h"
+#include "guest/agent/socket_address.h"
 
 #include <arpa/inet.h>
 
 #include <cstring>
 
-namespace viaduct::guest::service {
+namespace viaduct::guest::agent {
 namespace {
 
 template <class T>
@@ -18,7 +18,7 @@ const T& As(const SocketAddress& address) {
 
 }  // namespace
 
-SocketAddress ToSocketAddress(const agent::Endpoint& endpoint) {
+SocketAddress ToSocketAddress(const Endpoint& endpoint) {
   SocketAddress address;
   address.storage.ss_family = endpoint.family;
   if (endpoint.family == AF_INET) {
@@ -33,13 +33,13 @@ SocketAddress ToSocketAddress(const agent::Endpoint& endpoint) {
     std::memcpy(&ipv6.sin6_addr, endpoint.address, sizeof ipv6.sin6_addr);
     address.length = sizeof ipv6;
   } else {
-    throw agent::ProtocolError("a socket address of unknown family");
+    throw ProtocolError("a socket address of unknown family");
   }
   return address;
 }
 
-agent::Endpoint FromSocketAddress(const SocketAddress& address) {
-  agent::Endpoint endpoint{};
+Endpoint FromSocketAddress(const SocketAddress& address) {
+  Endpoint endpoint{};
   if (address.length >= sizeof(sockaddr_in) && address.storage.ss_family == AF_INET) {
     const auto& ipv4 = As<sockaddr_in>(address);
     endpoint.family = AF_INET;
@@ -55,4 +55,4 @@ agent::Endpoint FromSocketAddress(const SocketAddress& address) {
   return endpoint;
 }
 
-}  // namespace viaduct::guest::service
+}  // namespace viaduct::guest::agent

@@ -1,0 +1,14 @@
+// The metadata of received datagrams, as the kernel's control messages have it.
+#pragma once
+
+#include <sys/socket.h>
+
+#include "guest/agent/agent_protocol.h"
+
+namespace viaduct::guest::agent {
+
+// The control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their IPv6
+// counterparts); false if there are none.
+bool ReadPacketInfo(const msghdr& header, PacketInfo* info);
+
+}  // namespace viaduct::guest::agent
