@@ -103,12 +103,12 @@ def _more_work(session: Session, plan: Plan, result: Result, newest: System) -> 
     """One flow that fills a fast link, a hundred flows, and a short run in which booting counts."""
     bulk = ["--flows=1", "--rate-app=0", "--loss=0", "--bottleneck=100Mbps", "--delay=10ms"]
     bulk += ["--queue=1000p", f"--duration={plan.choose(20, 3)}s"]
-    flows = ["--flows=100", "--loss=0", "--bottleneck=200Mbps", f"--duration={plan.choose(10, 1)}s"]
+    flows = ["--flows=100", "--loss=0", "--bottleneck=200Mbps", "--duration=10s"]
     systems = [NS3, newest, in_process(newest)]
     for name, bar, words in (
         ("bulk", _BULK_BAR, bulk),
         ("100flows", _FLOWS_BAR, flows),
-        ("short", _SHORT_BAR, [f"--duration={plan.choose(60, 10)}s"]),
+        ("short", _SHORT_BAR, ["--duration=60s"]),
     ):
         seen = _by_turns(session, plan, plan.row_rounds, systems, *words)
         cost = {

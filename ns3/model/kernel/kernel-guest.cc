@@ -166,6 +166,23 @@ KernelGuest::Enter()
         m_sockets = std::make_unique<KernelSockets>(entered, *m_guest);
         m_agent->SetSocketService(*m_sockets);
     }
+    // The kernel's defaults depend on how much memory a guest has; these are those of a large
+    // machine, because hosts with ns-3's own stack have no memory limits. All namespaces of the
+    // guest take them over (net/ipv4/tcp_ipv4.c, tcp_sk_init(); net/ipv6/addrconf.c,
+    // addrconf_init_net()).
+    const std::pair<const char*, const char*> defaults[] = {
+        {"net.core.devconf_inherit_init_net", "1"},
+        {"net.ipv4.ip_forward", "1"}, // as ns-3's nodes do by default
+        {"net.ipv6.conf.all.forwarding", "1"},
+        {"net.ipv4.tcp_rmem", "4096 131072 6291456"},
+        {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
+        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
+        {"net.ipv6.conf.default.accept_dad", "0"},
+        {"net.ipv6.conf.all.accept_dad", "0"}};
+    for (const auto& [name, value] : defaults)
+    {
+        m_agent->WriteSysctl(viaduct::guest::agent::kGuestItself, name, value);
+    }
     m_agent->HoldSockets();
 }
 

@@ -84,15 +84,9 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     auto state = CreateObject<KernelState>();
     state->Install(m_sockets);
     node->AggregateObject(state);
-    // The kernel's defaults depend on how much memory a guest has; these are those of a large
-    // machine, because hosts with ns-3's own stack have no memory limits.
-    m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
-                 {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
-                 {"net.ipv4.ping_group_range", "0 2147483647"},
-                 {"net.ipv4.igmp_max_memberships", "65536"},   // ns-3 has no limit of groups
-                 {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
-                 {"net.ipv6.conf.default.accept_dad", "0"},
-                 {"net.ipv6.conf.all.accept_dad", "0"}};
+    // Those that a namespace does not take over from the guest's (KernelGuest).
+    m_sysctls = {{"net.ipv4.ping_group_range", "0 2147483647"},
+                 {"net.ipv4.igmp_max_memberships", "65536"}}; // ns-3 has no limit of groups
 }
 
 void
@@ -250,8 +244,15 @@ KernelNode::Prepare()
     ipv4->GetAttribute("IpForward", forwards4);
     ipv6->GetAttribute("IpForward", forwards6);
     m_forwards6 = forwards6.Get();
-    WriteSysctl("net.ipv4.ip_forward", forwards4.Get() ? "1" : "0");
-    WriteSysctl("net.ipv6.conf.all.forwarding", m_forwards6 ? "1" : "0");
+    // New namespaces forward (KernelGuest).
+    if (!forwards4.Get())
+    {
+        WriteSysctl("net.ipv4.ip_forward", "0");
+    }
+    if (!m_forwards6)
+    {
+        WriteSysctl("net.ipv6.conf.all.forwarding", "0");
+    }
     for (const auto& [name, value] : m_sysctls)
     {
         WriteSysctl(name, value);
@@ -307,6 +308,7 @@ KernelNode::AddPort(Ptr<NetDevice> device)
     }
     Agent().MoveInterface(m_number, nic.mac(), port.name, [this, &port](const auto& interface) {
         port.ifindex = interface.ifindex;
+        port.mtu = interface.mtu;
         m_sockets->SetDevice(port.device, port.ifindex, port.name);
         Configure(port);
     });
@@ -315,8 +317,10 @@ KernelNode::AddPort(Ptr<NetDevice> device)
 void
 KernelNode::Configure(Port& port)
 {
-    WriteSysctl("net.ipv6.conf." + port.name + ".disable_ipv6", HasIpv6(port) ? "0" : "1");
-    WriteSysctl("net.ipv6.conf." + port.name + ".accept_dad", "0");
+    if (!HasIpv6(port))
+    {
+        WriteSysctl("net.ipv6.conf." + port.name + ".disable_ipv6", "1");
+    }
     if (m_forwardingChosen)
     {
         WriteForwarding(port);
@@ -325,7 +329,10 @@ KernelNode::Configure(Port& port)
     const auto setMtu = [this, ifindex = port.ifindex](uint16_t value) {
         Agent().SetMtu(m_number, ifindex, value);
     };
-    setMtu(mtu);
+    if (mtu != port.mtu)
+    {
+        setMtu(mtu);
+    }
     port.bridge->WatchMtu(setMtu, mtu);
     Agent().SetArp(m_number, port.ifindex, port.device->NeedsArp());
     port.bridge->SetUp(IsUp(port));

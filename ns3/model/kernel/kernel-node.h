@@ -137,6 +137,7 @@ class KernelNode : public Object
         Ptr<KernelDeviceBridge> bridge; //!< between the two
         std::string name;               //!< in the kernel
         int ifindex{0};                 //!< there; 0 until it is known
+        uint32_t mtu{0};                //!< that it had there at first
     };
 
     /** Work to be done for a device once the kernel has it and its addresses. */

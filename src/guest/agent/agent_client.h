@@ -104,6 +104,7 @@ class AgentClient {
   void RemoveRoute(uint32_t node, const KernelRoute& route, OnAnswer on_answer = {});
   void AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,
                     const wire::MacAddress& mac);
+  // `node` may be agent::kGuestItself.
   void WriteSysctl(uint32_t node, const std::string& name, const std::string& value,
                    OnAnswer on_answer = {});
   // Adds a rule: the routes of packets from these addresses are looked up in this table.
@@ -188,7 +189,7 @@ class AgentClient {
     uint32_t subject;
   };
   std::map<uint32_t, Asked> asked_;
-  std::map<uint32_t, std::string> node_names_;
+  std::map<uint32_t, std::string> node_names_ = {{agent::kGuestItself, "(of all nodes)"}};
   std::map<uint32_t, SocketEvents*> sockets_;
   std::map<agent::Code, OnEvent> handlers_;
   SocketService* service_ = nullptr;

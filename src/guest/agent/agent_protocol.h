@@ -42,7 +42,7 @@ enum class Code : uint16_t {
   kAddRoute,          // Route, RouteHops: replaces one of the same destination and metric
   kRemoveRoute,       // Route, RouteHops; of several hops all are removed, whatever they are
   kAddNeighbour,      // Neighbour: a permanent entry
-  kWriteSysctl,       // text: name, a zero byte, value
+  kWriteSysctl,       // text: name, a zero byte, value. Subject kGuestItself: its own namespace
   kAddRule,           // Rule: packets from a source use a table
   kAddMptcpEndpoint,  // MptcpEndpoint: a further address for MPTCP's subflows
   kSetMptcpLimits,    // MptcpLimits
@@ -82,6 +82,8 @@ enum class Code : uint16_t {
 };
 inline constexpr uint16_t kFirstProgramCode = 0x200;
 inline constexpr uint16_t kFirstStatisticsCode = 0x300;
+// Instead of a node: the namespace that the guest booted in, of which new ones take over part.
+inline constexpr uint32_t kGuestItself = 0;
 // Numbers of sockets that the agent accepted start here.
 inline constexpr uint32_t kAccepted = 0x80000000;
 

@@ -20,6 +20,8 @@ using agent::Operation;
 
 namespace {
 
+constexpr int kLoopback = 1;  // LOOPBACK_IFINDEX of net/flow.h, of every namespace
+
 wire::IpPrefix PrefixOf(const agent::Endpoint& endpoint, uint32_t length) {
   wire::IpPrefix prefix;
   prefix.address = agent::FromEndpoint(endpoint);
@@ -59,8 +61,15 @@ sys::RouteRule RuleOf(const agent::Rule& rule) {
 
 }  // namespace
 
+Node::Node(std::string node_name, UniqueFd node_namespace)
+    : name(std::move(node_name)), fd(std::move(node_namespace)) {
+  netlink.socket().ReadAtOnce();
+}
+
 Nodes::Nodes(service::Agent& agent)
     : agent_(agent), root_(sys::OpenCurrentNamespace()), current_(root_.get()) {
+  sys::PrepareNamespaceDirectory();
+  root_netlink_.socket().ReadAtOnce();
   const auto handle = [&](Code code, auto method, auto... arguments) {
     agent_.Handle(code, [this, method, arguments...](const Operation& operation) {
       (this->*method)(operation, arguments...);
@@ -86,10 +95,12 @@ Node& Nodes::Get(uint32_t number) {
   return *found->second;
 }
 
-void Nodes::Enter(const Node& node) {
-  if (current_ == node.fd.get()) return;
-  SystemCall("enter " + node.name, setns(node.fd.get(), CLONE_NEWNET));
-  current_ = node.fd.get();
+void Nodes::Enter(const Node& node) { Enter(node.fd.get()); }
+
+void Nodes::Enter(int namespace_fd) {
+  if (current_ == namespace_fd) return;
+  SystemCall("enter a node's namespace", setns(namespace_fd, CLONE_NEWNET));
+  current_ = namespace_fd;
 }
 
 UniqueFd Nodes::OpenSocket(const agent::OpenSocket& request) {
@@ -103,10 +114,11 @@ UniqueFd Nodes::OpenSocket(const agent::OpenSocket& request) {
 void Nodes::Create(const Operation& operation) {
   const std::string name(operation.Text());
   if (nodes_.contains(operation.subject)) throw SystemError("create node " + name, EEXIST);
-  sys::CreateNamespace(name);
-  auto node = std::make_unique<Node>(name, sys::OpenNamespace(name));
-  node->netlink.SetUp(node->netlink.IfIndex("lo"), true);
-  if (on_create_) on_create_(operation.subject, *node);
+  current_ = -1;
+  auto node = std::make_unique<Node>(name, sys::EnterNewNamespace(name));
+  current_ = node->fd.get();
+  node->netlink.SetUp(kLoopback, true);
+  if (on_create_) on_create_(operation.subject);
   nodes_.emplace(operation.subject, std::move(node));
   agent_.Done(operation);
 }
@@ -178,10 +190,9 @@ void Nodes::WriteSysctl(const Operation& operation) {
   const std::string_view text = operation.Text();
   const size_t zero = text.find('\0');
   if (zero == std::string_view::npos) throw agent::ProtocolError("a parameter without a value");
-  const Node& node = Get(operation.subject);
-  // Per-namespace parameters: the file refers to the namespace of the writing process.
-  sys::WriteSysctl(node.fd.get(), std::string(text.substr(0, zero)),
-                   std::string(text.substr(zero + 1)));
+  // The file refers to the namespace of the writing process.
+  Enter(operation.subject == agent::kGuestItself ? root_.get() : Get(operation.subject).fd.get());
+  sys::WriteSysctlHere(std::string(text.substr(0, zero)), std::string(text.substr(zero + 1)));
   agent_.Done(operation);
 }
 

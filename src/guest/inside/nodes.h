@@ -15,8 +15,8 @@
 namespace viaduct::guest::inside {
 
 struct Node {
-  Node(std::string node_name, UniqueFd node_namespace)
-      : name(std::move(node_name)), fd(std::move(node_namespace)), netlink(fd.get()) {}
+  // In its namespace, where the calling thread is.
+  Node(std::string node_name, UniqueFd node_namespace);
   std::string name;
   UniqueFd fd;  // of the namespace
   sys::Netlink netlink;
@@ -28,11 +28,9 @@ class Nodes {
   // guest's devices. The agent must outlive it.
   explicit Nodes(service::Agent& agent);
 
-  // Sets a handler that is called with each new node and its number, before any other operation on
-  // the node.
-  void OnCreate(std::function<void(uint32_t number, Node& node)> handler) {
-    on_create_ = std::move(handler);
-  }
+  // Sets a handler that is called with each new node's number, in the node's namespace, before any
+  // other operation on the node.
+  void OnCreate(std::function<void(uint32_t number)> handler) { on_create_ = std::move(handler); }
 
   // Throws Error if there is none.
   Node& Get(uint32_t number);
@@ -52,15 +50,16 @@ class Nodes {
   void AddRule(const agent::Operation& operation);
   void AddMptcpEndpoint(const agent::Operation& operation);
   void SetMptcpLimits(const agent::Operation& operation);
+  void Enter(int namespace_fd);
   int FindDevice(const wire::MacAddress& mac);
 
   service::Agent& agent_;
   UniqueFd root_;
-  int current_;  // the namespace that the thread is in
+  int current_;  // the namespace that the thread is in; -1: not known
   sys::Netlink root_netlink_;
   std::map<wire::MacAddress, int> devices_;  // those of the guest's own namespace
   std::map<uint32_t, std::unique_ptr<Node>> nodes_;
-  std::function<void(uint32_t, Node&)> on_create_;
+  std::function<void(uint32_t)> on_create_;
 };
 
 }  // namespace viaduct::guest::inside

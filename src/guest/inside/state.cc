@@ -16,7 +16,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "sys/network/netns.h"
 
 namespace viaduct::guest::inside {
 
@@ -108,9 +107,8 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
 
 }  // namespace
 
-State::Probe::Probe(int namespace_fd) : sockets(namespace_fd, NETLINK_SOCK_DIAG) {
-  sockets.ReadAtOnce(kBuffer);
-  const sys::NamespaceScope scope(namespace_fd);
+State::Probe::Probe() : sockets(sys::NetlinkSocket::OfFamily(NETLINK_SOCK_DIAG)) {
+  sockets.ReadAtOnce();
   for (const char* name : kCounterFiles) {
     // A kernel without IPv6 has no snmp6. The open file keeps referring to this namespace.
     UniqueFd file(open(name, O_RDONLY | O_CLOEXEC));
@@ -119,7 +117,7 @@ State::Probe::Probe(int namespace_fd) : sockets(namespace_fd, NETLINK_SOCK_DIAG)
 }
 
 State::State(service::Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kBuffer) {
-  nodes_.OnCreate([this](uint32_t number, Node& node) { probes_.emplace(number, node.fd.get()); });
+  nodes_.OnCreate([this](uint32_t number) { probes_.try_emplace(number); });
   agent_.Handle(agent::kSampleState, [this](const Operation& operation) { Sample(operation); });
 }
 

@@ -24,7 +24,7 @@ class State {
   // ever sampled or not, so that sampling changes nothing: the kernel's socket tables grow with the
   // number of sockets, and consume random numbers when they do.
   struct Probe {
-    explicit Probe(int namespace_fd);
+    Probe();                           // of the namespace that the thread is in
     sys::NetlinkSocket sockets;        // NETLINK_SOCK_DIAG
     std::vector<UniqueFd> files;       // of counters
     std::map<int, std::string> names;  // of devices, by ifindex

@@ -142,6 +142,12 @@ NetlinkSocket::NetlinkSocket(int namespace_fd, int netlink_family) {
   Open(netlink_family);
 }
 
+NetlinkSocket NetlinkSocket::OfFamily(int netlink_family) {
+  NetlinkSocket socket{NotOpen()};
+  socket.Open(netlink_family);
+  return socket;
+}
+
 NetlinkSocket::NetlinkSocket(UniqueFd socket) {
   const int fd = socket.get();
   sockaddr_nl address{};
@@ -178,8 +184,8 @@ NetlinkSocket::~NetlinkSocket() {
   if (socket_ != nullptr) nl_socket_free(socket_);
 }
 
-void NetlinkSocket::ReadAtOnce(size_t bytes) {
-  nl_socket_set_msg_buf_size(socket_, bytes);
+void NetlinkSocket::ReadAtOnce() {
+  nl_socket_set_msg_buf_size(socket_, size_t{64} * 1024);
   nl_socket_disable_msg_peek(socket_);
 }
 

@@ -63,6 +63,8 @@ class NetlinkSocket {
   NetlinkSocket();
   explicit NetlinkSocket(int namespace_fd);
   NetlinkSocket(int namespace_fd, int netlink_family);
+  // In the calling thread's.
+  static NetlinkSocket OfFamily(int netlink_family);
   // Takes over one of the route family that another process has opened, which it keeps no more. Of
   // what it subscribed to nothing arrives any more.
   explicit NetlinkSocket(UniqueFd socket);
@@ -79,14 +81,16 @@ class NetlinkSocket {
   void Query(NetlinkMessage& message, std::string_view attempted,
              const std::function<void(const nlmsghdr*)>& each);
 
-  // Reads answers with one system call, not two: for who knows that none is longer than `bytes`. A
-  // dump's pieces are never longer than 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c).
-  void ReadAtOnce(size_t bytes);
+  // Reads answers with one system call, not two, into 64 KiB: a dump's pieces are never longer than
+  // 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c), and refusals do not repeat the request.
+  void ReadAtOnce();
 
   nl_sock* get() const { return socket_; }
 
  private:
   struct Answer;
+  struct NotOpen {};
+  explicit NetlinkSocket(NotOpen) {}
   void Open(int netlink_family);
   void Prepare();
   int Exchange(NetlinkMessage& message, Answer* answer);

@@ -23,9 +23,14 @@ namespace {
 
 constexpr char kThreadNamespace[] = "/proc/thread-self/ns/net";
 
-// Prepares the directory like `ip netns add`: as a shared mount point, so that names appear in
-// every mount namespace.
-void PrepareDirectory() {
+UniqueFd OpenPath(const std::string& path, const std::string& attempted) {
+  return UniqueFd(SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
+}  // namespace
+
+// Like `ip netns add`: as a shared mount point, so that names appear in every mount namespace.
+void PrepareNamespaceDirectory() {
   const std::string directory(kNamespaceDirectory);
   if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) {
     throw SystemError("mkdir " + directory, errno);
@@ -37,12 +42,6 @@ void PrepareDirectory() {
   SystemCall("mount --make-shared " + directory,
              mount("", directory.c_str(), "none", MS_SHARED | MS_REC, nullptr));
 }
-
-UniqueFd OpenPath(const std::string& path, const std::string& attempted) {
-  return UniqueFd(SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
-}
-
-}  // namespace
 
 void OnOwnThread(const std::function<void()>& work) {
   std::exception_ptr failure;
@@ -70,7 +69,6 @@ namespace {
 // `mount_it` mounts a namespace on the name's file, whose path it is given.
 void MakeName(const std::string& name, const std::string& attempted,
               const std::function<void(const std::string& path)>& mount_it) {
-  PrepareDirectory();
   const std::string path = NamespacePath(name);
   const UniqueFd file(
       SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)));
@@ -91,6 +89,7 @@ void BindNamespace(const std::string& from, const std::string& path, const std::
 
 void CreateNamespace(const std::string& name) {
   const std::string attempted = "create network namespace " + name;
+  PrepareNamespaceDirectory();
   MakeName(name, attempted, [&](const std::string& path) {
     OnOwnThread([&] {
       SystemCall(attempted + " (unshare)", unshare(CLONE_NEWNET));
@@ -99,8 +98,18 @@ void CreateNamespace(const std::string& name) {
   });
 }
 
+UniqueFd EnterNewNamespace(const std::string& name) {
+  const std::string attempted = "create network namespace " + name;
+  MakeName(name, attempted, [&](const std::string& path) {
+    SystemCall(attempted + " (unshare)", unshare(CLONE_NEWNET));
+    BindNamespace(kThreadNamespace, path, attempted);
+  });
+  return OpenCurrentNamespace();
+}
+
 void NameNamespace(int namespace_fd, const std::string& name) {
   const std::string attempted = "name network namespace " + name;
+  PrepareNamespaceDirectory();
   MakeName(name, attempted, [&](const std::string& path) {
     BindNamespace("/proc/self/fd/" + std::to_string(namespace_fd), path, attempted);
   });

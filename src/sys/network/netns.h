@@ -20,9 +20,18 @@ inline constexpr std::string_view kNamespaceDirectory = "/run/netns";
 std::string NamespacePath(const std::string& name);
 bool NamespaceExists(const std::string& name);
 
+// Makes the directory of the names one, unless it is, as the functions below do themselves.
+void PrepareNamespaceDirectory();
+
 // Makes a named namespace. The caller's own namespace is not touched: a short-lived thread
 // unshares. Throws SystemError (EEXIST where the name is taken). Its loopback is down.
 void CreateNamespace(const std::string& name);
+
+// Makes a named namespace and moves the calling thread into it, which spares a thread: for
+// processes that keep account of where they are. Returns its descriptor. Throws SystemError, after
+// which the thread may be in a namespace without name.
+// PrepareNamespaceDirectory() comes before the first.
+UniqueFd EnterNewNamespace(const std::string& name);
 
 // A namespace without a name: it lives as long as something is in it or holds the descriptor. Its
 // loopback is down.

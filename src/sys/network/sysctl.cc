@@ -21,16 +21,6 @@ namespace {
   throw SystemError("open sysctl " + name, errno);
 }
 
-// Writes the parameter in the namespace of the calling thread.
-void WriteHere(const std::string& name, const std::string& value) {
-  const UniqueFd file(open(SysctlPath(name).c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file) ThrowOpenError(name);
-  if (write(file.get(), value.data(), value.size()) >= 0) return;
-  if (errno == EINVAL)
-    throw UsageError("sysctl " + name + ": the kernel refuses \"" + value + "\"");
-  throw SystemError("set sysctl " + name + " to " + value, errno);
-}
-
 }  // namespace
 
 std::string SysctlPath(std::string_view name) {
@@ -43,9 +33,18 @@ std::string SysctlPath(std::string_view name) {
   return "/proc/sys/" + path;
 }
 
+void WriteSysctlHere(const std::string& name, const std::string& value) {
+  const UniqueFd file(open(SysctlPath(name).c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) ThrowOpenError(name);
+  if (write(file.get(), value.data(), value.size()) >= 0) return;
+  if (errno == EINVAL)
+    throw UsageError("sysctl " + name + ": the kernel refuses \"" + value + "\"");
+  throw SystemError("set sysctl " + name + " to " + value, errno);
+}
+
 void WriteSysctl(int namespace_fd, const std::string& name, const std::string& value) {
   NamespaceScope scope(namespace_fd);
-  WriteHere(name, value);
+  WriteSysctlHere(name, value);
 }
 
 std::string ReadSysctl(int namespace_fd, const std::string& name) {
@@ -66,7 +65,7 @@ void WriteSysctls(int namespace_fd, const std::map<std::string, std::string>& va
   const bool skip_ipv6 = skip_missing_ipv6 && access("/proc/sys/net/ipv6", F_OK) != 0;
   for (const auto& [name, value] : values) {
     if (skip_ipv6 && SysctlPath(name).rfind("/proc/sys/net/ipv6/", 0) == 0) continue;
-    WriteHere(name, value);
+    WriteSysctlHere(name, value);
   }
 }
 

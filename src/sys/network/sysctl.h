@@ -14,6 +14,7 @@ std::string SysctlPath(std::string_view name);
 // Write in, or read from, the given namespace. UsageError: no such parameter, or the kernel refuses
 // the value (EINVAL). A parameter of a feature the kernel lacks is also "no such parameter".
 void WriteSysctl(int namespace_fd, const std::string& name, const std::string& value);
+void WriteSysctlHere(const std::string& name, const std::string& value);  // the calling thread's
 std::string ReadSysctl(int namespace_fd, const std::string& name);
 // All of them, entering the namespace once. Those under net.ipv6 are skipped where the kernel has
 // no IPv6 at all and `skip_missing_ipv6` is set.
