@@ -31,7 +31,8 @@ def links(wires: Wires) -> dict[str, Any]:
 
 def features(wires: Wires) -> list[str]:
     """What the kernel's ends do themselves and what they leave to a reader."""
-    return [inside(wires.middle, "ethtool", "-k", name).expect().output for name in DEVICES]
+    shown = [inside(wires.middle, "ethtool", "-k", name).expect().output for name in DEVICES]
+    return [text.replace(" [requested on]", "") for text in shown]
 
 
 def make(wires: Wires, *names: str) -> None:
