@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/if_tun.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -79,10 +79,10 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
 }
 
 // A device that has been removed is always readable (tun_chr_poll() in drivers/net/tun.c), so that
-// whoever waits for it would never sleep. The number stays a descriptor: of something that is
-// never readable.
+// whoever waits for it would never sleep. The number stays a descriptor: of a timer that nobody
+// starts, which can be neither read nor written.
 void TunPort::BecomeSilent() {
-  const UniqueFd nothing(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  const UniqueFd nothing(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (nothing) dup3(nothing.get(), Fd(), O_CLOEXEC);
 }
 
