@@ -11,8 +11,7 @@ constexpr double kMostDrift = 500e-6;
 constexpr double kMostSteering = 50e-6;
 
 Duration Share(Duration of, double share) {
-  return Duration::Nanoseconds(
-      static_cast<int64_t>(static_cast<double>(of.nanoseconds()) * share));
+  return Duration::Nanoseconds(static_cast<int64_t>(static_cast<double>(of.nanoseconds()) * share));
 }
 
 Duration Magnitude(Duration duration) { return std::max(duration, -duration); }

@@ -32,11 +32,9 @@ class Card {
     for (int i = 0; i < times; ++i) {
       const Duration length = Duration::Nanoseconds(
           500 + static_cast<int64_t>(random_.Uniform() * (i % 3 == 0 ? 1000 : 50000)));
-      const auto part = static_cast<int64_t>(
-          static_cast<double>(length.nanoseconds()) *
-          (asymmetry < 0 ? random_.Uniform() : asymmetry));
-      readings.push_back(
-          {*now, Show(*now + Duration::Nanoseconds(part)), *now + length});
+      const auto part = static_cast<int64_t>(static_cast<double>(length.nanoseconds()) *
+                                             (asymmetry < 0 ? random_.Uniform() : asymmetry));
+      readings.push_back({*now, Show(*now + Duration::Nanoseconds(part)), *now + length});
       *now += length;
     }
     return readings;
@@ -71,7 +69,8 @@ TEST(ClockRelationTest, NoInstantIsMoreWrongThanWhatIsSaid) {
     for (int round = 0; round < 50; ++round) {
       relation.Learn(card.Read(&now, 5, asymmetry));
       // The rate is learned over times that double, so that none is guessed for long.
-      const Duration next = std::min(Duration::Milliseconds(1) * (1 << std::min(round, 10)), kReadEvery);
+      const Duration next =
+          std::min(Duration::Milliseconds(1) * (1 << std::min(round, 10)), kReadEvery);
       for (int i = 0; i <= 20; ++i) {
         worst = std::max(worst, ErrorOf(relation, card, now + next / 20 * i));
       }

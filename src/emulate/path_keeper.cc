@@ -190,7 +190,7 @@ class PathKeeper {
   std::optional<PathInfo> info_;  // once it is recorded
   sys::OwnEntry record_;
   std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // by port
-  std::map<size_t, UniqueFd> taps_;  // by port, until it is asked for
+  std::map<size_t, UniqueFd> taps_;                           // by port, until it is asked for
 };
 
 }  // namespace

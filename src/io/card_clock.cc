@@ -129,9 +129,9 @@ std::string CardClock::Description() const {
   const char* const name = way == Way::kPrecise    ? "PTP_SYS_OFFSET_PRECISE"
                            : way == Way::kExtended ? "PTP_SYS_OFFSET_EXTENDED"
                                                    : "PTP_SYS_OFFSET";
-  std::string text = fmt::format(
-      "by {}, within {:.1f} us", name,
-      static_cast<double>(uncertainty_.load(std::memory_order_relaxed)) / 1e3);
+  std::string text =
+      fmt::format("by {}, within {:.1f} us", name,
+                  static_cast<double>(uncertainty_.load(std::memory_order_relaxed)) / 1e3);
   if (const uint64_t steps = steps_.load(std::memory_order_relaxed); steps > 0) {
     text += fmt::format(", but the card's clock was set {} times", steps);
   }

@@ -21,8 +21,8 @@ namespace viaduct::io {
 // bytes in flight that the port reports, do not know of them.
 //
 // Whether a frame left, and when, is what the driver says (skb_tx_timestamp(): a stamp by software
-// as the frame is handed to the hardware, or to the other end of a veth pair), or its card; a frame of which
-// nothing is heard for a second after its time counts as unheard.
+// as the frame is handed to the hardware, or to the other end of a veth pair), or its card; a frame
+// of which nothing is heard for a second after its time counts as unheard.
 class TimedSender {
  public:
   // What the queueing discipline compares times with: "fq" (net/sched/sch_fq.c) CLOCK_MONOTONIC,
@@ -30,7 +30,7 @@ class TimedSender {
   enum class Clock { kMonotonic, kTai };
 
   // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound. `card_clock`: null, or that of the
-  // interface's card, which stamps what it sends (sys/network/hardware_stamps.h). Throws Error.
+  // interface's card, which stamps what it sends (sys/hardware_stamps.h). Throws Error.
   TimedSender(UniqueFd socket, int ifindex, Clock clock,
               const std::shared_ptr<UniqueFd>& card_clock = nullptr);
 

@@ -138,7 +138,8 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
                 return viaduct::sys::TapDrops(where->get(), number);
             };
         }
-        ports.push_back(viaduct::io::Hold(viaduct::io::TunPort(std::move(queue), std::move(options))));
+        ports.push_back(
+            viaduct::io::Hold(viaduct::io::TunPort(std::move(queue), std::move(options))));
     }
     viaduct::sys::Netlink session;
     if (made)

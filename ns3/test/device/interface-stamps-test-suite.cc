@@ -13,7 +13,7 @@
  * @ingroup viaduct
  * Tests of whose stamps of frames count: attribute Timestamps of ns3::RingNetDevice. Interfaces
  * whose card has a clock are not at hand: the conversion of its stamps is in base/clock_relation,
- * switching them on in sys/network/hardware_stamps.
+ * switching them on in sys/hardware_stamps.
  */
 
 using namespace ns3;
@@ -38,7 +38,8 @@ class NoCardTestCase : public PortTestCase
 {
   public:
     NoCardTestCase()
-        : PortTestCase("AfPacket", "stamps of a card that has no clock are refused, or the kernel's")
+        : PortTestCase("AfPacket",
+                       "stamps of a card that has no clock are refused, or the kernel's")
     {
     }
 

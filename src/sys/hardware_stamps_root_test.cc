@@ -1,6 +1,4 @@
 // What is done to a card whose driver is played by this file: no card with a clock is at hand.
-#include "sys/network/hardware_stamps.h"
-
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
 #include <linux/if.h>
@@ -25,6 +23,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "sys/hardware_stamps.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
@@ -35,8 +34,8 @@ namespace {
 // A driver, in memory that forked processes share. It stands behind interface "card".
 struct Driver {
   std::atomic<bool> is_there = false;
-  uint32_t so_timestamping = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-                             SOF_TIMESTAMPING_TX_HARDWARE;
+  uint32_t so_timestamping =
+      SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_TX_HARDWARE;
   uint32_t rx_filters = 1 << HWTSTAMP_FILTER_NONE | 1 << HWTSTAMP_FILTER_ALL;
   int phc = 7;
   int error = 0;  // that switching on fails with
@@ -100,8 +99,8 @@ class HardwareStampsTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root to make network namespaces";
-    void* const memory = mmap(nullptr, sizeof(Driver), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, sizeof(Driver), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     driver = new (memory) Driver;
     driver->is_there = true;

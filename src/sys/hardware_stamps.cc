@@ -1,4 +1,4 @@
-#include "sys/network/hardware_stamps.h"
+#include "sys/hardware_stamps.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -76,14 +76,12 @@ class Card {
 
 bool Has(uint32_t bits, int number) { return (bits >> number & 1) != 0; }
 
-bool StampsAll(const hwtstamp_config& setting) {
-  return setting.rx_filter == HWTSTAMP_FILTER_ALL;
-}
+bool StampsAll(const hwtstamp_config& setting) { return setting.rx_filter == HWTSTAMP_FILTER_ALL; }
 
 [[noreturn]] void Refuse(const std::string& interface, const std::string& why) {
   throw EnvironmentError(fmt::format(
-      "{} has no hardware stamps: {}; see `ethtool -T {}`, or use stamps of the kernel's", interface,
-      why, interface));
+      "{} has no hardware stamps: {}; see `ethtool -T {}`, or use stamps of the kernel's",
+      interface, why, interface));
 }
 
 void CheckWhatItCan(const std::string& interface, const ethtool_ts_info& info) {
@@ -100,8 +98,8 @@ void CheckWhatItCan(const std::string& interface, const ethtool_ts_info& info) {
 UniqueFd OpenClock(const std::string& interface, const std::string& name) {
   UniqueFd clock(open(("/dev/" + name).c_str(), O_RDONLY | O_CLOEXEC));
   if (!clock) {
-    Refuse(interface, fmt::format("its clock /dev/{} cannot be opened: {}", name,
-                                  std::strerror(errno)));
+    Refuse(interface,
+           fmt::format("its clock /dev/{} cannot be opened: {}", name, std::strerror(errno)));
   }
   return clock;
 }
