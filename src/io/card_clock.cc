@@ -25,19 +25,22 @@ Instant ToInstant(const ptp_clock_time& time) {
   return Instant::FromNanoseconds(time.sec * int64_t{1000000000} + time.nsec);
 }
 
-// How far CLOCK_REALTIME is ahead; the narrowest of a few readings.
-Duration RealtimeAhead() {
+// How far CLOCK_REALTIME is ahead, from `least` to `most`; the narrowest of a few readings.
+struct Ahead {
+  Duration least, most;
+  Duration Middle() const { return least + (most - least) / 2; }
+};
+
+Ahead RealtimeAhead() {
   constexpr int kTimes = 3;
-  Duration width = Duration::Max(), ahead;
+  Ahead best{Duration(), Duration::Max()};
   for (int i = 0; i < kTimes; ++i) {
     const Instant before = MonotonicClock::Now();
     const Instant real = RealtimeNow();
-    const Duration taken = MonotonicClock::Now() - before;
-    if (taken >= width) continue;
-    width = taken;
-    ahead = real - (before + taken / 2);
+    const Instant after = MonotonicClock::Now();
+    if (after - before < best.most - best.least) best = {real - after, real - before};
   }
-  return ahead;
+  return best;
 }
 
 }  // namespace
@@ -95,13 +98,15 @@ std::vector<ClockRelation::Reading> CardClock::Ask() {
 
 // False: it cannot be read, or our clock was set meanwhile.
 bool CardClock::Read() {
-  const Duration before = RealtimeAhead();
+  const Ahead before = RealtimeAhead();
   std::vector<ClockRelation::Reading> readings = Ask();
-  const Duration after = RealtimeAhead();
-  if (readings.empty() || after - before > kNoStep || before - after > kNoStep) return false;
+  const Ahead after = RealtimeAhead();
+  const Duration moved = after.Middle() - before.Middle();
+  if (readings.empty() || moved > kNoStep || -moved > kNoStep) return false;
+  // What is not known of our own two clocks makes a reading longer.
   for (ClockRelation::Reading& reading : readings) {
-    reading.before = reading.before - before;
-    reading.after = reading.after - before;
+    reading.before = reading.before - std::max(before.most, after.most);
+    reading.after = reading.after - std::min(before.least, after.least);
   }
   relation_.Learn(readings);
   uncertainty_.store(relation_.uncertainty().nanoseconds(), std::memory_order_relaxed);
