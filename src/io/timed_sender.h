@@ -30,7 +30,7 @@ class TimedSender {
   enum class Clock { kMonotonic, kTai };
 
   // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound. `card_clock`: null, or that of the
-  // interface's card, which stamps what it sends (sys/hardware_stamps.h). Throws Error.
+  // interface's card, which stamps what it sends (sys/card/hardware_stamps.h). Throws Error.
   TimedSender(UniqueFd socket, int ifindex, Clock clock,
               const std::shared_ptr<UniqueFd>& card_clock = nullptr);
 

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "io/port.h"
 #include "io/timed_sender.h"
-#include "sys/hardware_stamps.h"
+#include "sys/card/hardware_stamps.h"
 #include "sys/network/link.h"
 
 #include <memory>

@@ -13,7 +13,7 @@
  * @ingroup viaduct
  * Tests of whose stamps of frames count: attribute Timestamps of ns3::RingNetDevice. Interfaces
  * whose card has a clock are not at hand: the conversion of its stamps is in base/clock_relation,
- * switching them on in sys/hardware_stamps.
+ * switching them on in sys/card/hardware_stamps.
  */
 
 using namespace ns3;

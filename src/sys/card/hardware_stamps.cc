@@ -1,4 +1,4 @@
-#include "sys/hardware_stamps.h"
+#include "sys/card/hardware_stamps.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "sys/hardware_stamps.h"
+#include "sys/card/hardware_stamps.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
