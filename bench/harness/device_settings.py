@@ -36,10 +36,12 @@ class Setting:
         return ANY_CPU if _THREADS in self.device.attributes else FORWARDER_CPU
 
 
-def settings_of(found: Found) -> list[Setting]:
-    """Those that this build has; each port's own one first."""
+def settings_of(found: Found, quick: bool) -> list[Setting]:
+    """Those that this build has; each port's own one first. Quick: the kernel's ports only."""
     settings = []
     for device in found.ours:
+        if quick and device.name not in ("af_packet", "af_xdp"):
+            continue
         settings.append(Setting(device, "default"))
         for name, words in _SETTINGS:
             if device.name != "af_packet" and name not in _OF_ALL_PORTS:
@@ -62,7 +64,7 @@ def bare_sender(bench: Bench, seconds: float) -> Sending:
 
 def measure(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
     """Frames a second, sent at the lowest layer and received in a node, saturated."""
-    settings = settings_of(found)
+    settings = settings_of(found, plan.quick)
     sent: dict[Setting | None, list[Sending]] = {}
     got: dict[Setting, list[Receiving]] = {}
     for _, order in plan.turns([None, *settings], plan.choose(plan.rounds, 1)):
