@@ -6,13 +6,32 @@ import os
 from pathlib import Path
 
 import pytest
-from harness import device_aqm, device_nodes, device_rates, quota, report
-from harness.device_systems import TRADITIONAL, Device, best
+from harness import device_aqm, device_nodes, device_rates, device_settings, quota, report
+from harness.device_systems import TRADITIONAL, Device, Found, best
 from harness.plan import make_plan
 from harness.process import BenchError
 from harness.results import Result, read_csv
 
 RING = Device("af_packet", "RingNetDevice", ("--device=ring",), ("Port=AfPacket",))
+
+
+def test_settings_are_those_that_the_build_has() -> None:
+    names = ("Port", "IoThreads", "Queues")
+    dpdk = Device("dpdk", "DPDK", ("--device=ring",), ("Port=Dpdk",))
+    found = Found((TRADITIONAL, RING, dpdk), (), names)
+    every = device_settings.settings_of(found, quick=False)
+    assert [(setting.device.name, setting.name) for setting in every] == [
+        ("af_packet", "default"),
+        ("af_packet", "threads"),
+        ("af_packet", "queues"),
+        ("af_packet", "queues and threads"),
+        ("dpdk", "default"),
+        ("dpdk", "threads"),
+    ]
+    assert every[1].device.command() == ["--device=ring", "--set=Port=AfPacket,IoThreads=true"]
+    assert [setting.cpu for setting in every[:2]] == [1, -1], "threads may use both"
+    quick = device_settings.settings_of(found, quick=True)
+    assert quick == every[:4]
 
 
 def test_only_what_arrived_was_sent() -> None:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from . import device_aqm, device_headers, device_nodes, device_rates, device_systems, quota
+from . import (
+    device_aqm,
+    device_headers,
+    device_nodes,
+    device_rates,
+    device_settings,
+    device_systems,
+    quota,
+)
 from .plan import Plan
 from .results import Result, read_csv
 from .session import Session
@@ -32,6 +40,10 @@ NOTES = [
     "share of a processor: a quota of the kernel's CPU controller in place of the report's lower "
     "frequencies. The network is as fast as the processor here, so rates fall in proportion; on "
     "the report's 1 Gbit/s link a fast device still reached the line's rate.",
+    "settings: attributes of the device (IoThreads, Queues, RingBlocks) at the lowest layer "
+    "(sent) and in a node (received), saturated; a device with threads of its own may use both "
+    "processors, also the one that the source or the sink's kernel has. A loop of sendmmsg is a "
+    "sender without a device, on a packet socket; its frames have 70 bytes.",
     "nodes: two processes, on a processor each; a ping every 20 ms beside the flow. UDP is offered "
     "at 2 Gbit/s; queue disc pfifo_fast. TCP has ns-3's buffers (128 KiB): with 4 MiB ns-3's own "
     "TCP, whose lists grow with the window, is the limit of every device.",
@@ -68,6 +80,8 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
         device_rates.lateness(bench, plan, result, found)
     with plan.part("headers", 0.1):
         device_headers.measure(session, plan, result, found)
+    with plan.part("settings", 0.2):
+        device_settings.measure(bench, plan, result, found)
     with plan.part("queue discs", 0.5):
         device_aqm.measure(session, plan, result)
     with plan.part("backlog", 0.45):

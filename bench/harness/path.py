@@ -7,7 +7,7 @@ import statistics
 from . import path_memory
 from .analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
 from .forwarder import Middle
-from .path_systems import ALL_STAGES, DELAY, Missing, bare, kernel_qdisc, ns3_link, product
+from .path_systems import ALL_STAGES, DELAY, Missing, bare, kernel_qdisc, ns3_link, product, taps
 from .path_traffic import clock_reader, delays, trial
 from .plan import Plan
 from .process import BenchError
@@ -33,12 +33,16 @@ NOTES = [
     "Loss-free is the highest offered rate with less than 0.1% loss, searched in short trials and "
     "confirmed in a longer one; systems are measured by turns in each round.",
     "All stages: " + ALL_STAGES,
+    "TAP devices: each is on a Linux bridge with the interface of the source or the sink, which is "
+    "in its figures; their frames are read and written one by one.",
     "Links are VLANs of the same two interfaces, each with its own pipeline.",
     "NetPath's figures 3 to 9 print no values; what its text says of them stands in "
     "netpath-statements.csv.",
 ]
 
 _AF_XDP = ("--port", "af_xdp")
+_ONCE = ("ns3", "tap")  # measured in one round of a quick run: no ratio's
+_FIRST_RATES = {"ns3": 100_000.0, "tap": 150_000.0}  # packets a second, of a search
 
 
 def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size: int) -> float:
@@ -76,6 +80,7 @@ def _limits(session: Session, plan: Plan, result: Result) -> float:
         "bare": bare(session),
         "delay": product(session, "delay", "viaduct path, 10 ms", DELAY),
         "xdp": product(session, "xdp", "viaduct path, 10 ms, AF_XDP", DELAY, options=_AF_XDP),
+        "tap": taps(session, "tap", "viaduct path, 10 ms, TAP devices on bridges", DELAY),
         "all": product(session, "all", "viaduct path, all stages", ALL_STAGES),
         "ns3": ns3_link(session),
     }
@@ -84,10 +89,10 @@ def _limits(session: Session, plan: Plan, result: Result) -> float:
     for number, order in plan.turns(systems):
         plan.say(f"loss-free rates, round {number} of {plan.rounds}")
         for name in order:
-            if name == "ns3" and number > 1 and plan.quick:
+            if name in _ONCE and number > 1 and plan.quick:
                 rates[name].append(rates[name][0])
                 continue
-            first = 100_000.0 if name == "ns3" else start
+            first = _FIRST_RATES.get(name, start)
             rates[name].append(_loss_free(session, plan, systems[name], first, SMALL))
         start = 0.9 * max(rates["bare"][-1], 1000.0)
     for name, system in systems.items():

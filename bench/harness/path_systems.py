@@ -60,6 +60,26 @@ def product(
     return system
 
 
+def taps(session: Session, name: str, label: str, spec: str) -> Middle:
+    """The same between two TAP devices, each on a bridge with one of the interfaces."""
+    system = _between(session, name, label)
+    for number in (0, 1):
+        system.middle.ip(
+            [
+                f"tuntap add dev t{number} mode tap",
+                f"link set t{number} up",
+                f"link add br{number} type bridge mcast_snooping 0",
+                f"link set b{number} master br{number}",
+                f"link set t{number} master br{number}",
+                f"link set br{number} up",
+            ]
+        )
+    words = ["--between", "t0", "t1", "--port", "tap", "--up", spec, "--down", spec]
+    system.start(session, "viaduct", "path", *words, "--cpus", str(FORWARDER_CPU))
+    await_path(session, system)
+    return system
+
+
 @dataclass(frozen=True)
 class Missing:
     """A peer that cannot run here."""

@@ -116,6 +116,7 @@ def sections(result: Result) -> list[tuple[str, str]]:
             ("send, share of a processor", "Sent with a share of a processor", _shares),
             ("receive, share of a processor", "Received with a share of a processor", _shares),
             ("lateness", "Lateness at half of the load", rows_table),
+            ("settings", "Attributes of the device", rows_table),
             ("headers", "Headers only, and whole packets", rows_table),
             ("nodes", "Two nodes back to back", _nodes),
             ("backlog", "Backlog and bytes in flight before 100 Mbit/s", _backlog),

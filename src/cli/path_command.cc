@@ -32,6 +32,7 @@ the pair's own SPECs. Tags are removed before the path and added after it.
 
 Examples:
   viaduct path --between eth1 eth2 --up "delay=20ms rate=10Mbit queue=100p" --down "delay=20ms"
+  viaduct path --between tap0 tap1 --port tap --up "delay=20ms rate=10Mbit"
   viaduct path --between eth1 eth2 --up loss=1% --class 'dns=udp port 53' --up delay=300ms
   viaduct path --pair eth1:vlan=10,eth1:vlan=20 --up delay=5ms --pair eth1:vlan=11,eth1:vlan=21
   viaduct path set --up "delay=50ms"; viaduct path stats --watch
@@ -53,6 +54,7 @@ const std::map<std::string, emulate::PortKind> kPortKinds = {
     {"af_xdp", emulate::PortKind::kAfXdp},
     {"dpdk", emulate::PortKind::kDpdk},
     {"netmap", emulate::PortKind::kNetmap},
+    {"tap", emulate::PortKind::kTap},
     {"auto", emulate::PortKind::kAuto}};
 
 emulate::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
@@ -123,8 +125,9 @@ void AddOptions(CLI::App& command, PathCommandOptions& options) {
   command
       .add_option(
           "--port", options.port,
-          "how frames are had: af_packet (default), af_xdp, dpdk, netmap, or auto: af_xdp where "
-          "the driver has zero-copy")
+          "how frames are had: af_packet (default), af_xdp, dpdk, netmap, auto: af_xdp where the "
+          "driver has zero-copy; or tap: the path is at the other end of TAP devices, which are "
+          "made if they are not there")
       ->type_name("KIND")
       ->transform(CLI::CheckedTransformer(kPortKinds).description(""));
   command.add_flag("--quiet", options.quiet, "no progress");

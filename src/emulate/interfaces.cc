@@ -49,6 +49,11 @@ void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
   }
 }
 
+bool Has(const PathInfo& path, const TakenInterface& taken) {
+  return std::ranges::any_of(path.taken,
+                             [&](const auto& each) { return IsSame(path, taken, path, each); });
+}
+
 // Records it, with what was on of it, unless the path has it already.
 void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
   AddOffloadsOfDead(*path, &taken);
@@ -58,11 +63,16 @@ void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
 
 }  // namespace
 
+void TakeTap(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
+  TakenInterface taken{name, Examine(name), {}};
+  taken.tap = true;
+  if (!Has(*path, taken)) Take(std::move(taken), path, record);
+}
+
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
   const UniqueFd here = sys::OpenCurrentNamespace();
   TakenInterface taken{name, Examine(name), {}};
-  const auto is_it = [&](const TakenInterface& each) { return IsSame(*path, taken, *path, each); };
-  if (std::ranges::none_of(path->taken, is_it)) {
+  if (!Has(*path, taken)) {
     taken.offloads = sys::ActiveOffloads(here.get(), name, kOffloads);
     Take(std::move(taken), path, record);
   }

@@ -14,6 +14,9 @@ namespace viaduct::emulate {
 // is down, or another path has it; EnvironmentError if the driver keeps its offloads.
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
                    const Turn& turn);
+// Takes a TAP device likewise, which the path reads (sys::OpenTap()): its offloads stay on, because
+// what they leave to do to a frame is beside it in its header.
+void TakeTap(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn& turn);
 // Does what AF_XDP needs besides, likewise: with an interface that has been taken, and with the
 // other end of a veth pair (xdp::OffloadsInTheWay()).
 void TakeForXdp(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn& turn);

@@ -18,10 +18,12 @@
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
 #include "io/ring_port.h"
+#include "io/tun_port.h"
 #include "netmap/open.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
+#include "sys/network/tun.h"
 #include "sys/unix_socket.h"
 #include "xdp/open.h"
 
@@ -93,8 +95,13 @@ class PathKeeper {
     record_ = RecordPath(&info, turn);
     info_ = std::move(info);
     try {
-      for (const std::string& name : info_->interfaces) {
-        TakeInterface(name, &*info_, &record_, turn);
+      const bool taps = Member<bool>(request, "tap");
+      for (size_t port = 0; port < info_->interfaces.size(); ++port) {
+        if (taps) {
+          taps_[port] = OpenTap(info_->interfaces[port], turn);
+        } else {
+          TakeInterface(info_->interfaces[port], &*info_, &record_, turn);
+        }
       }
       Reply reply;
       reply.value = {{"name", info_->name}, {"created", info_->created}};
@@ -113,6 +120,7 @@ class PathKeeper {
     const std::string& name = info_->interfaces[port];
     programs_.erase(port);
     const Turn turn;
+    if (Member<bool>(arguments, "tap")) return GiveTap(port, turn);
     TakeInterface(name, &*info_, &record_, turn);
     if (Member<bool>(arguments, "xdp")) {
       return OpenXdp(port, Member<int>(arguments, "pid"), turn);
@@ -122,6 +130,28 @@ class PathKeeper {
     Reply reply;
     reply.value["ifindex"] = socket.ifindex;
     reply.descriptors.push_back(std::move(socket.fd));
+    return reply;
+  }
+
+  // A TAP device that is not there is made, up, and ends with its descriptor.
+  UniqueFd OpenTap(const std::string& name, const Turn& turn) {
+    sys::Netlink session;
+    const bool made = !session.FindLink(name);
+    UniqueFd device = std::move(sys::OpenTap(name, 1).front());
+    if (made) session.SetUp(session.IfIndex(name), true);
+    TakeTap(name, &*info_, &record_, turn);
+    // What the kernel sends before it has processed the new carrier is lost.
+    session.AwaitRunning(name, Duration::Seconds(2));
+    return device;
+  }
+
+  // Keeps no descriptor of it, with which the device would outlive the path's process.
+  Reply GiveTap(size_t port, const Turn& turn) {
+    const std::string& name = info_->interfaces[port];
+    auto kept = taps_.extract(port);
+    Reply reply;
+    reply.descriptors.push_back(kept ? std::move(kept.mapped()) : OpenTap(name, turn));
+    reply.value["ifindex"] = sys::Netlink().IfIndex(name);
     return reply;
   }
 
@@ -150,6 +180,7 @@ class PathKeeper {
 
   void GiveBack(const Turn& turn) {
     programs_.clear();
+    taps_.clear();
     if (info_) RemovePath(*info_, turn);  // what remains has its record, for `viaduct clean`
     info_.reset();
   }
@@ -159,6 +190,7 @@ class PathKeeper {
   std::optional<PathInfo> info_;  // once it is recorded
   sys::OwnEntry record_;
   std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // by port
+  std::map<size_t, UniqueFd> taps_;                           // by port, until it is asked for
 };
 
 }  // namespace
@@ -189,7 +221,10 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
       root_(privilege::Ask(privilege::Service::kPath), "root's half of the path has died"),
       interfaces_(config.ports),
       ifindices_(config.ports.size()) {
-  json request = {{"name", config.name}, {"interfaces", config.ports}, {"pairs", json::array()}};
+  json request = {{"name", config.name},
+                  {"interfaces", config.ports},
+                  {"pairs", json::array()},
+                  {"tap", kind == PortKind::kTap}};
   for (const engine::Pair& pair : config.pairs) request["pairs"].push_back(pair.name);
   broker::Message answer = root_.Call(MessageType::kTakeInterfaces, request.dump());
   const json taken = broker::DecodeJson(answer.payload);
@@ -204,6 +239,7 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
   if (kind_ == PortKind::kAfXdp) return OpenXdp(port);
   if (kind_ == PortKind::kDpdk) return OpenDpdk(port);
   if (kind_ == PortKind::kNetmap) return OpenNetmap(port);
+  if (kind_ == PortKind::kTap) return OpenTap(port);
   std::string reason;
   try {
     auto opened = OpenXdp(port);
@@ -220,8 +256,11 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
 }
 
 broker::Message KeptPath::AskToOpen(size_t port, Way way) {
-  const json request = {
-      {"port", port}, {"xdp", way == Way::kXdp}, {"whole", way == Way::kWhole}, {"pid", getpid()}};
+  const json request = {{"port", port},
+                        {"xdp", way == Way::kXdp},
+                        {"whole", way == Way::kWhole},
+                        {"tap", way == Way::kTap},
+                        {"pid", getpid()}};
   return root_.Call(MessageType::kOpenPort, request.dump());
 }
 
@@ -258,6 +297,21 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenDpdk(size_t port) {
 std::unique_ptr<io::AnyPort> KeptPath::OpenNetmap(size_t port) {
   NeedRootHere("netmap");
   return netmap::OpenPort(interfaces_[port], std::make_shared<UniqueFd>(OpenWhole(port)));
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenTap(size_t port) {
+  broker::Message answer = AskToOpen(port, Way::kTap);
+  if (answer.descriptors.size() != 1) throw Error("the port has no device");
+  const int ifindex = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
+  ifindices_[port] = ifindex;
+  io::TunOptions options;
+  options.vnet_header = true;
+  options.kernel_drops = [ifindex] {
+    return sys::TapDrops(sys::OpenCurrentNamespace().get(), ifindex);
+  };
+  UniqueFd control(SystemCall("socket", socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  return io::Hold(io::TunPort(std::move(answer.descriptors[0]), std::move(options),
+                              {std::move(control), ifindex}));
 }
 
 std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {

@@ -47,14 +47,15 @@ class KeptPath final : public PathPorts {
 
  private:
   // What the keeper does to an interface: opens a packet socket on it; that, with all offloads off
-  // that keep a part of a frame beside its bytes; or opens it for AF_XDP.
-  enum class Way { kPacket, kWhole, kXdp };
+  // that keep a part of a frame beside its bytes; opens it for AF_XDP; or as a TAP device.
+  enum class Way { kPacket, kWhole, kXdp, kTap };
   broker::Message AskToOpen(size_t port, Way way);
   UniqueFd OpenWhole(size_t port);
   std::unique_ptr<io::AnyPort> OpenRing(size_t port);
   std::unique_ptr<io::XdpPort> OpenXdp(size_t port);
   std::unique_ptr<io::AnyPort> OpenDpdk(size_t port);
   std::unique_ptr<io::AnyPort> OpenNetmap(size_t port);
+  std::unique_ptr<io::AnyPort> OpenTap(size_t port);
 
   const PortKind kind_;
   const std::function<void(const std::string&)> note_;

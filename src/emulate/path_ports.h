@@ -16,6 +16,7 @@ enum class PortKind {
   kAfXdp,     // io::XdpPort, or an error
   kDpdk,      // dpdk::OpenPort(), or an error
   kNetmap,    // netmap::OpenPort(), or an error
+  kTap,       // the other end of TAP devices, made where they are not there: io::TunPort
   kAuto,      // io::XdpPort where the driver has zero-copy, else io::RingPort
 };
 

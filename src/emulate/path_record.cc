@@ -10,6 +10,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
+#include "sys/network/tun.h"
 #include "xdp/program.h"
 
 namespace viaduct::emulate {
@@ -43,6 +44,7 @@ void GiveBack(const PathInfo& path, const TakenInterface& taken) {
     const sys::NamespaceScope scope(network.get());
     xdp::DetachLeft(taken.ifindex, taken.program);
   }
+  if (taken.tap) return sys::ResetTap(network.get(), taken.ifindex);
   sys::EnableOffloads(network.get(), link->name, taken.offloads);
 }
 

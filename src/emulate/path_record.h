@@ -19,9 +19,10 @@ struct TakenInterface {
   std::vector<std::string> offloads;  // those that were on, and that the path switches off
   sys::NamespaceId network = {};      // inode 0: the path's; else that of a veth pair's other end
   uint32_t program = 0;               // in a dispatcher of XDP programs (xdp::Program::Left())
+  bool tap = false;                   // a TAP device that the path reads
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TakenInterface, interface, ifindex, offloads,
-                                                network, program)
+                                                network, program, tap)
 
 struct PathInfo : sys::RegistryEntry {
   sys::NamespaceId network;

@@ -3,23 +3,41 @@
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
+#include "io/interface.h"
 #include "io/vnet_header.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::io {
+namespace {
 
-TunPort::TunPort(UniqueFd device, const TunOptions& options)
+// How much longer a frame may be than one without a tag (net/packet/af_packet.c,
+// packet_extra_vlan_len_allowed()).
+size_t TagBytes(FrameToSend frame) {
+  const auto header = wire::EthernetHeader::Parse(frame);
+  return header && header->type == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0;
+}
+
+}  // namespace
+
+TunPort::TunPort(UniqueFd device, TunOptions options, TunInterface interface)
     : device_(std::move(device)),
-      options_(options),
-      header_bytes_(options.vnet_header ? sizeof(VnetHeader) : 0),
+      options_(std::move(options)),
+      interface_(std::move(interface)),
+      header_bytes_(options_.vnet_header ? sizeof(VnetHeader) : 0),
       memory_(std::make_unique_for_overwrite<std::byte[]>(kBurst * Room())) {
+  if (interface_.control) mtu_ = InterfaceMtu(interface_.control.get(), interface_.ifindex);
+  if (options_.kernel_drops) drops_before_ = options_.kernel_drops();
   const int flags = SystemCall("fcntl F_GETFL on a TUN device", fcntl(Fd(), F_GETFL));
   SystemCall("fcntl F_SETFL O_NONBLOCK on a TUN device", fcntl(Fd(), F_SETFL, flags | O_NONBLOCK));
 }
@@ -38,7 +56,8 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
     // from a truncated one.
     const ssize_t length = read(Fd(), memory, Room());
     if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) break;  // EAGAIN: no packet; anything else: the device has been removed
+    if (length < 0 && errno == EBADFD) BecomeSilent();
+    if (length <= 0) break;  // EAGAIN: no packet; anything else: it is down or gone
     if (static_cast<size_t>(length) == Room() || static_cast<size_t>(length) < header_bytes_) {
       counters_.rx.dropped_truncated.Add(1);
       continue;
@@ -59,6 +78,24 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
   return count;
 }
 
+// A device that has been removed is always readable (tun_chr_poll() in drivers/net/tun.c), so that
+// whoever waits for it would never sleep. The number stays a descriptor: of a timer that nobody
+// starts, which can be neither read nor written.
+void TunPort::BecomeSilent() {
+  const UniqueFd nothing(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (nothing) dup3(nothing.get(), Fd(), O_CLOEXEC);
+}
+
+size_t TunPort::MostNow() const {
+  if (!interface_.control) return std::numeric_limits<size_t>::max() - wire::VlanTag::kSize;
+  return size_t{InterfaceMtuNow(interface_.control.get(), interface_.ifindex)} +
+         wire::EthernetHeader::kSize;
+}
+
+bool TunPort::Up() {
+  return !interface_.control || InterfaceIsUp(interface_.control.get(), interface_.ifindex);
+}
+
 // Whether it was written whole. `again`: there was no room.
 bool TunPort::WriteFrame(FrameToSend frame, bool* again) const {
   VnetHeader nothing_to_do{};
@@ -76,15 +113,20 @@ bool TunPort::WriteFrame(FrameToSend frame, bool* again) const {
 size_t TunPort::Transmit(std::span<const FrameToSend> frames) {
   size_t taken = 0;
   uint64_t sent = 0, bytes = 0;
+  refused_.clear();
+  const size_t most = MostNow();
   while (taken < frames.size()) {
+    const FrameToSend frame = frames[taken];
     bool again = false;
-    const bool written = WriteFrame(frames[taken], &again);
+    const bool fits = frame.size() <= most || frame.size() <= most + TagBytes(frame);
+    const bool written = fits && WriteFrame(frame, &again);
     if (again) break;
     if (written) {
       ++sent;
       bytes += frames[taken].size();
     } else {
       counters_.tx.dropped_error.Add(1);  // EIO: the device is down; EINVAL: not an IP packet
+      refused_.push_back(static_cast<uint32_t>(taken));
     }
     ++taken;
   }
@@ -93,7 +135,14 @@ size_t TunPort::Transmit(std::span<const FrameToSend> frames) {
   return taken;
 }
 
-PortCounters TunPort::Counters() { return counters_.Read(); }
+PortCounters TunPort::Counters() {
+  PortCounters counters = counters_.Read();
+  if (options_.kernel_drops) {
+    const uint64_t drops = options_.kernel_drops();
+    counters.rx_dropped_ring_full = drops - std::min(drops, drops_before_);
+  }
+  return counters;
+}
 
 std::string TunPort::Description() const {
   return options_.vnet_header ? "TUN/TAP device, checksums and segments left to us"

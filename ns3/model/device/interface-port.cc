@@ -12,6 +12,7 @@
 #include "io/threaded_port.h"
 #include "io/tun_port.h"
 #include "netmap/open.h"
+#include "sys/descriptors.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
@@ -74,7 +75,7 @@ using Ports = std::vector<std::unique_ptr<viaduct::io::AnyPort>>;
 
 /** @return ports of all kernels; @p ifindex of the interface, in the namespace of the thread */
 Ports
-OpenRings(const InterfaceRequest& request, int ifindex)
+OpenRings(const InterfaceRequest& request, int ifindex, viaduct::sys::HardwareStamps* card)
 {
     const auto program = viaduct::sys::PacketFilter::Compile(request.filter);
     viaduct::io::RingOptions options;
@@ -82,6 +83,7 @@ OpenRings(const InterfaceRequest& request, int ifindex)
     options.qdisc_bypass = request.qdiscBypass;
     options.stamp_on_arrival = true;
     options.blocks = request.blocks;
+    options.card_clock = card ? card->clock() : nullptr;
     Ports ports;
     std::optional<uint16_t> group;
     for (uint32_t i = 0; i < request.queues; ++i)
@@ -106,9 +108,14 @@ OpenRings(const InterfaceRequest& request, int ifindex)
     return ports;
 }
 
-/** @return the other end of a TAP device; @p made whether it was not there before */
+/**
+ * @param request the device
+ * @param made whether it was not there before
+ * @param networkNamespace where, of the thread
+ * @return its other end
+ */
 Ports
-OpenTap(const InterfaceRequest& request, bool made)
+OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
 {
     if (!request.filter.empty())
     {
@@ -117,11 +124,22 @@ OpenTap(const InterfaceRequest& request, bool made)
                                   "them: leave it empty");
     }
     Ports ports;
-    for (auto& queue : viaduct::sys::OpenTap(request.interface, static_cast<int>(request.queues)))
+    auto queues = viaduct::sys::OpenTap(request.interface, static_cast<int>(request.queues));
+    const auto where =
+        std::make_shared<viaduct::UniqueFd>(viaduct::sys::Duplicate(networkNamespace));
+    const int number = viaduct::sys::Netlink().IfIndex(request.interface);
+    for (auto& queue : queues)
     {
         viaduct::io::TunOptions options;
         options.vnet_header = true;
-        ports.push_back(viaduct::io::Hold(viaduct::io::TunPort(std::move(queue), options)));
+        if (ports.empty()) // they are the device's, of all its queues
+        {
+            options.kernel_drops = [where, number] {
+                return viaduct::sys::TapDrops(where->get(), number);
+            };
+        }
+        ports.push_back(
+            viaduct::io::Hold(viaduct::io::TunPort(std::move(queue), std::move(options))));
     }
     viaduct::sys::Netlink session;
     if (made)
@@ -202,7 +220,7 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
     {
         reason = std::string("not AF_XDP: ") + error.what();
     }
-    return OpenRings(request, ifindex);
+    return OpenRings(request, ifindex, nullptr);
 }
 
 /** @return some ports as one. @param threads whether each gets threads of its own */
@@ -265,11 +283,54 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
         return;
     }
     using viaduct::io::TimedSender;
+    const bool stamped = opened.card && opened.card->stamps_sent();
     opened.timed = std::make_unique<TimedSender>(OpenSender(request.interface),
                                                  opened.ifindex,
                                                  keeper == "etf" ? TimedSender::Clock::kTai
-                                                                 : TimedSender::Clock::kMonotonic);
+                                                                 : TimedSender::Clock::kMonotonic,
+                                                 stamped ? opened.card->clock() : nullptr);
     opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
+}
+
+/**
+ * Have the card of an interface stamp its frames, if it shall; before there are threads.
+ * @param request the interface
+ * @param[in,out] opened gets InterfacePort::card and InterfacePort::stamps
+ */
+void
+OpenStamps(const InterfaceRequest& request, InterfacePort& opened)
+{
+    switch (request.stamps)
+    {
+    case InterfaceStamps::SOFTWARE:
+        opened.stamps = "the kernel's";
+        return;
+    case InterfaceStamps::USER:
+        opened.stamps = "the device's own: since when a frame may have been there";
+        return;
+    case InterfaceStamps::HARDWARE:
+    case InterfaceStamps::AUTO:
+        break;
+    }
+    try
+    {
+        if (request.kind != InterfacePortKind::PACKET)
+        {
+            throw viaduct::UsageError("Timestamps=Hardware on " + request.interface +
+                                      ": stamps of network cards come by Port=AfPacket only "
+                                      "(attributes of ns3::RingNetDevice)");
+        }
+        opened.card = std::make_unique<viaduct::sys::HardwareStamps>(request.interface);
+        opened.stamps = "the card's, by its clock " + opened.card->name();
+    }
+    catch (const viaduct::Error& error)
+    {
+        if (request.stamps == InterfaceStamps::HARDWARE)
+        {
+            throw;
+        }
+        opened.stamps = std::string("the kernel's (") + error.what() + ")";
+    }
 }
 
 /** @return a device of DPDK's own, of which the kernel reports nothing */
@@ -277,6 +338,7 @@ InterfacePort
 OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
 {
     InterfacePort opened;
+    OpenStamps(request, opened);
     opened.port = viaduct::dpdk::OpenPort({.interface = request.interface,
                                            .filter = request.filter,
                                            .qdisc_bypass = request.qdiscBypass,
@@ -314,7 +376,7 @@ OpenInterfacePort(const InterfaceRequest& request)
     auto info = viaduct::sys::Netlink().FindLink(request.interface);
     if (request.kind == InterfacePortKind::TAP)
     {
-        ports = OpenTap(request, /*made=*/!info);
+        ports = OpenTap(request, /*made=*/!info, target.get());
         info = viaduct::sys::Netlink().FindLink(request.interface);
     }
     if (!info)
@@ -326,10 +388,11 @@ OpenInterfacePort(const InterfaceRequest& request)
     }
     Examine(request, *info);
     InterfacePort opened;
+    OpenStamps(request, opened);
     switch (request.kind)
     {
     case InterfacePortKind::PACKET:
-        ports = OpenRings(request, info->ifindex);
+        ports = OpenRings(request, info->ifindex, opened.card.get());
         break;
     case InterfacePortKind::XDP:
         ports.push_back(OpenXdp(request));

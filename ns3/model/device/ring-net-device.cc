@@ -93,7 +93,7 @@ RingNetDevice::DoInitialize()
         m_held = std::make_unique<HeldPayloads>(m_heldPayloads, m_burst.GetFrameSize());
         RestorePayloadsWhereRead();
     }
-    m_burst.Start(GetNode()->GetId());
+    m_burst.Start(GetNode()->GetId(), m_stamps == InterfaceStamps::USER);
     SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
     EthernetNetDevice::DoInitialize();
 }
@@ -130,7 +130,8 @@ RingNetDevice::OpenInterface()
                                                                   .kind = m_portKind,
                                                                   .queues = m_queues,
                                                                   .blocks = m_ringBlocks,
-                                                                  .threads = m_ioThreads}));
+                                                                  .threads = m_ioThreads,
+                                                                  .stamps = m_stamps}));
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

@@ -27,6 +27,7 @@ namespace ns3
 class NetDeviceQueueInterface;
 class QueueLimits;
 enum class InterfacePortKind;
+enum class InterfaceStamps;
 struct InterfacePort;
 
 /**
@@ -99,6 +100,9 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
      * it open; empty if there is nothing to say
      */
     std::string GetPortDescription() const;
+
+    /** @return whose stamps of received frames count, and why so; empty before it is open */
+    std::string GetStamps() const;
 
     /** @return what keeps the times of DepartureTags, and why */
     std::string GetDepartures() const;
@@ -264,6 +268,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     uint32_t m_queues;             //!< attribute Queues
     bool m_ringBlocks;             //!< attribute RingBlocks
     InterfacePortKind m_portKind;  //!< attribute Port
+    InterfaceStamps m_stamps;      //!< attribute Timestamps
     uint32_t m_headerBytes;        //!< attribute HeaderBytes
     uint32_t m_heldPayloads;       //!< attribute HeldPayloads
     uint32_t m_departureQueueSize; //!< attribute DepartureQueueSize

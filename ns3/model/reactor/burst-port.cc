@@ -45,7 +45,7 @@ BurstPort::SetPort(std::unique_ptr<viaduct::io::AnyPort> port)
     m_port = std::move(port);
     if (started)
     {
-        Start(m_nodeId);
+        Start(m_nodeId, m_ignoreStamps);
     }
 }
 
@@ -79,16 +79,17 @@ BurstPort::Discard()
 }
 
 void
-BurstPort::Start(uint32_t nodeId)
+BurstPort::Start(uint32_t nodeId, bool ignoreStamps)
 {
     m_nodeId = nodeId;
+    m_ignoreStamps = ignoreStamps;
     m_started = true;
     if (!m_port)
     {
         return;
     }
     const PortDriver::Client client{
-        *m_port, m_user, *this, nodeId, m_sizes.burst, m_sizes.pending, m_timing};
+        *m_port, m_user, *this, nodeId, m_sizes.burst, m_sizes.pending, m_timing, ignoreStamps};
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
         m_driver = MakeReactorPortDriver(reactor, client);

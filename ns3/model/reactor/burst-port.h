@@ -137,8 +137,9 @@ class BurstPort : private ReactorFlush
     /**
      * Start reading.
      * @param nodeId context of the received frames
+     * @param ignoreStamps see PortDriver::Client::ignoreStamps
      */
-    void Start(uint32_t nodeId);
+    void Start(uint32_t nodeId, bool ignoreStamps = false);
 
     /** Stop reading, and send waiting frames as far as the port accepts them. */
     void Stop();
@@ -223,6 +224,7 @@ class BurstPort : private ReactorFlush
     std::shared_ptr<PortDriver> m_driver;         //!< reads and writes it from Start() to Stop()
     bool m_started = false;                       //!< between Start() and Stop()
     uint32_t m_nodeId = 0;                        //!< context of received frames
+    bool m_ignoreStamps = false;                  //!< of Start()
     Sizes m_sizes;                                //!< of the rings
     uint64_t m_formerReaderDrops = 0;             //!< of drivers that have been stopped
     PortTiming m_timing;                          //!< how late frames are

@@ -55,6 +55,7 @@ class PortDriver
         uint32_t burst;             //!< frames received at once
         uint32_t pending;           //!< frames read that may wait for the simulator
         PortTiming& timing;         //!< how late frames are
+        bool ignoreStamps = false;  //!< whether those of received frames do not count
     };
 
     virtual ~PortDriver() = default;

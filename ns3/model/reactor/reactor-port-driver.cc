@@ -167,8 +167,8 @@ class ReactorPortDriver : public PortDriver,
     /** @return when a frame reached the port, or since when it may have been there */
     viaduct::Instant ArrivalOf(const viaduct::io::ReceivedFrame& frame) const
     {
-        return frame.received == viaduct::Instant() ? m_waitedSince
-                                                    : frame.received - m_stampOffset;
+        const bool stamped = !m_client.ignoreStamps && frame.received != viaduct::Instant();
+        return stamped ? frame.received - m_stampOffset : m_waitedSince;
     }
 
     /** Account for a frame that was received or sent. */

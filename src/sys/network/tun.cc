@@ -4,6 +4,7 @@
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -74,12 +75,38 @@ std::vector<UniqueFd> OpenTap(const std::string& name, int queues) {
       }
       throw SystemError("attach to TAP device " + name, errno);
     }
+    // Whoever had a persistent device before may have wanted another header (QEMU).
+    int header = 10;  // sizeof(struct virtio_net_hdr)
+    SystemCall("ioctl TUNSETVNETHDRSZ of TAP device " + name,
+               ioctl(fd.get(), TUNSETVNETHDRSZ, &header));
     SystemCall(
         "ioctl TUNSETOFFLOAD of TAP device " + name,
         ioctl(fd.get(), TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN));
     opened.push_back(std::move(fd));
   }
   return opened;
+}
+
+uint64_t TapDrops(int namespace_fd, int ifindex) {
+  const auto link = Netlink(namespace_fd).FindLink(ifindex);
+  return link ? link->counters.tx_dropped : 0;
+}
+
+void ResetTap(int namespace_fd, int ifindex) {
+  NamespaceScope scope(namespace_fd);
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    const auto link = Netlink().FindLink(ifindex);
+    if (!link || link->kind != "tun") return;
+    try {
+      for (const UniqueFd& device : OpenTap(link->name, 1)) {
+        SystemCall("ioctl TUNSETOFFLOAD", ioctl(device.get(), TUNSETOFFLOAD, 0));
+      }
+      return;
+    } catch (const UsageError&) {
+      usleep(10000);  // its reader is about to end
+    }
+  }
 }
 
 }  // namespace viaduct::sys

@@ -2,6 +2,7 @@
 // packets (TUN) or Ethernet frames (TAP).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,12 @@ UniqueFd OpenTun(int namespace_fd, const std::string& name);
 // Throws UsageError where it is something else or in use, EnvironmentError where the kernel has no
 // TUN, SystemError.
 std::vector<UniqueFd> OpenTap(const std::string& name, int queues);
+// How many frames the kernel has dropped because nobody read them from the device, since it was
+// made. 0 if it is gone.
+uint64_t TapDrops(int namespace_fd, int ifindex);
+// Has the kernel do itself again what OpenTap() had it leave to the reader, if the device of one
+// queue is still there: for a reader that was killed. Waits a while for it to be closed; leaves it
+// if another program has it open by then. Throws SystemError.
+void ResetTap(int namespace_fd, int ifindex);
 
 }  // namespace viaduct::sys
