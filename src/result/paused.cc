@@ -46,12 +46,15 @@ Rows LinkRows(const PausedState& state) {
   return rows;
 }
 
-Rows RouteRows(const PausedState& state) {
-  Rows rows = {{"node", "routes"}};
+// Not a table: its columns are aligned to the right.
+std::string RoutesText(const PausedState& state) {
+  std::string text;
   for (const PausedNode& node : state.nodes) {
-    for (const std::string& route : node.routes) rows.push_back({node.name, route});
+    if (!node.routes.empty()) {
+      text += fmt::format("\nroutes of {}\n  {}\n", node.name, fmt::join(node.routes, "\n  "));
+    }
   }
-  return rows;
+  return text;
 }
 
 Rows NextRows(const PausedState& state) {
@@ -68,11 +71,10 @@ std::string FormatPaused(const PausedState& state) {
   std::string text =
       fmt::format("simulation {}, paused at {:.6f} s: {} nodes, {} links\n", state.simulation,
                   state.time, state.nodes.size(), state.links.size());
-  for (const Rows& rows :
-       {InterfaceRows(state), LinkRows(state), RouteRows(state), NextRows(state)}) {
+  for (const Rows& rows : {InterfaceRows(state), LinkRows(state), NextRows(state)}) {
     if (rows.size() > 1) text += "\n" + FormatTable(rows);
   }
-  return text;
+  return text + RoutesText(state);
 }
 
 KeysOf<PausedInterface> PausedInterface::Keys() {

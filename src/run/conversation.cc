@@ -120,7 +120,7 @@ void Conversation::Paused(const json& message) {
   progress_.Line(fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name,
                              message.value("time", 0.0)));
   progress_.Line(
-      fmt::format("  viaduct view {:<14}its state, in the browser; as text: viaduct ls {}",
+      fmt::format("  viaduct view {:<15}its state, in the browser; as text: viaduct ls {}",
                   scenario_.name, scenario_.name));
   if (!nodes.empty()) {
     progress_.Line(fmt::format("  viaduct kernel shell NODE   a shell on a node ({}{})", nodes[0],
