@@ -260,11 +260,11 @@ class Live:
         statistics = self._statistics.last or {}
         rows: dict[str, dict[str, Any]] = {}
         for each in statistics.get("pipelines", []):
-            # Of a shared link there is a pair for each of its nodes: LINK:NODE.
+            # Of a shared link there is a pair for each of its nodes: LINK.NODE.
             pair, direction = each["pair"], each["direction"]
-            link = pair if pair in self._links else pair.rpartition(":")[0]
-            if link != pair:
-                direction = f"{pair} {direction}"
+            link, _, node = (pair, "", "") if pair in self._links else pair.rpartition(".")
+            if node:
+                direction = f"{node} {direction}"
             if each.get("class"):
                 direction = f"{each['class']} {direction}"
             rows.setdefault(link or pair, {})[direction] = _pipeline(each)
@@ -335,10 +335,12 @@ class Live:
         return self._links[name]
 
     def set_spec(self, link: str, direction: str, spec: str) -> None:  # noqa: D102
-        self._link(link)
-        if direction not in ("up", "down"):
+        nodes = self._link(link)["nodes"]
+        node, _, way = direction.rpartition(" ")  # of a shared link: "n0 up"
+        if way not in ("up", "down") or (node and node not in nodes):
             raise ViaductError(f"direction {direction}: up or down", 2)
-        checked(["path", "set", self._name, f"--pair={link}", f"--{direction}={spec}"])
+        pair = f"{link}.{node}" if node else link
+        checked(["path", "set", self._name, f"--pair={pair}", f"--{way}={spec}"])
 
     def set_link(self, link: str, up: bool) -> None:  # noqa: D102
         self._link(link)
