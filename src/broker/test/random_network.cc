@@ -75,7 +75,7 @@ class Builder {
         interface.addresses.push_back(AddressOn(family, link, static_cast<int>(side) + 1));
       }
       interface.mtu = mtu;
-      node.sysctls[fmt::format("net.ipv4.conf.{}.send_redirects", interface.name)] = "0";
+      node.sysctls.emplace(fmt::format("net.ipv4.conf.{}.send_redirects", interface.name), "0");
       ends[side] = {side == 0 ? one : other, interface.name};
       node.interfaces.push_back(std::move(interface));
     }
