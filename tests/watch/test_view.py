@@ -149,10 +149,8 @@ def test_a_link_of_several_nodes(scenario: Callable[[str], Path], lab: str) -> N
             page.wait("return /n2 up: /.test(document.body.innerText)", "it says nothing")
             ping = ["ping", "-c1", "-W1", address_of(lab, "n0")]
             assert viaduct("exec", f"{lab}:n2", "--", *ping).status != 0
-            page.wait(
-                "return /n2 up\\s+\\d+\\s+[1-9]/.test(document.querySelector('#figures').innerText)",
-                "no loss",
-            )
+            figures = "document.querySelector('#figures').innerText"
+            page.wait(f"return /n2 up\\s+\\d+\\s+[1-9]/.test({figures})", "no loss")
             assert not page.errors()
             head = {"Content-Type": "application/json"}
             spec = json.dumps({"link": "lan", "direction": "n7 up", "spec": "delay=9ms"})

@@ -150,7 +150,7 @@ def test_nodes_of_ns3_are_shown_changed_and_continued(of_ns3: tuple[str, Running
         page.wait("return document.querySelector('#hops').innerText.includes('n3')", "no path")
         assert page.text("#hops") == "n0 → n1 → n2 → n3"
         choose(page, "[data-link=n0-n1]")
-        page.wait("return /packets/.test(document.querySelector('#packets')?.innerText)", "no queue")
+        page.wait("return /wait/.test(document.querySelector('#packets')?.innerText)", "no queue")
         queue = page.text("#packets")
         assert "rate=100kbit" in queue
         # Twice the rate comes in: of a second's 50 packets about half still waits.
