@@ -279,6 +279,16 @@ def test_doctor_looks_where_roots_half_does(user: User) -> None:
     assert line.split()[1] == "yes"
 
 
+def test_doctor_says_what_it_cannot_know_in_one_line(user: User) -> None:
+    output = as_nobody("/usr/bin/env", "PATH=/usr/bin:/bin", VIADUCT, "doctor").expect().output
+    (line,) = (line for line in output.splitlines() if "without root" in line)
+    assert "namespaces, veth" in line
+    assert not [line for line in output.splitlines() if "Operation not permitted" in line]
+    assert "root: run through sudo" in output
+    (lab,) = (line.split() for line in output.splitlines() if line.startswith("lab "))
+    assert lab[1] == "no"
+
+
 def test_ping_and_sudo_work_on_a_node(user: User, up: str) -> None:
     user.viaduct("exec", f"{up}:n0", "--", "ping", "-c", "1", "-W", "5", "10.0.0.2").expect()
     inner = user.viaduct("exec", f"{up}:n0", "--", "sudo", "-n", str(VIADUCT), "version")

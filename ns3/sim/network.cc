@@ -320,6 +320,14 @@ void
 Network::SetLinkUp(const std::string& name, bool up)
 {
     NetworkLink& link = m_links[&GetLink(name) - m_links.data()];
+    if (up)
+    {
+        m_down.erase(name);
+    }
+    else
+    {
+        m_down.insert(name);
+    }
     if (auto path = DynamicCast<PathChannel>(link.channel))
     {
         path->SetLinkUp(up);

@@ -96,6 +96,15 @@ class Network
      * @param up false: all frames are lost
      */
     void SetLinkUp(const std::string& name, bool up);
+    /** Mode simulate.
+     * @param name a link's name
+     * @return whether it is plugged in
+     */
+    bool IsLinkUp(const std::string& name) const
+    {
+        return !m_down.contains(name);
+    }
+
     /** Mode simulate: changes the SPECs of a link, which is not one of ns3's own channels.
      * @param name the link's name
      * @param up of the first node's transmissions; of a shared link: of all
@@ -121,6 +130,7 @@ class Network
     NodeContainer m_nodes;                         //!< all
     std::map<std::string, Ptr<Node>> m_byName;     //!< all
     std::vector<NetworkLink> m_links;              //!< all
+    std::set<std::string> m_down;                  //!< the links that are unplugged
 };
 
 } // namespace ns3::sim

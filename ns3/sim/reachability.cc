@@ -238,20 +238,30 @@ viaduct::result::RouteSample
 Reachability::Sample() const
 {
     viaduct::result::RouteSample sample;
-    const auto n = static_cast<uint32_t>(m_names.size());
-    for (uint32_t to = 0; to < n; to++)
+    for (const std::string& to : m_names)
     {
-        const std::vector<int32_t> next = NextHops(to);
-        for (uint32_t node = 0; node < n; node++)
+        for (auto& [node, next] : NextTo(to))
         {
-            if (node != to)
-            {
-                sample.next[m_names[node]][m_names[to]] =
-                    next[node] < 0 ? std::string() : m_names[next[node]];
-            }
+            sample.next[node][to] = std::move(next);
         }
     }
     return sample;
+}
+
+std::map<std::string, std::string>
+Reachability::NextTo(const std::string& to) const
+{
+    std::map<std::string, std::string> named;
+    const auto number = std::find(m_names.begin(), m_names.end(), to) - m_names.begin();
+    const std::vector<int32_t> next = NextHops(static_cast<uint32_t>(number));
+    for (std::size_t node = 0; node < m_names.size(); node++)
+    {
+        if (m_names[node] != to)
+        {
+            named[m_names[node]] = next[node] < 0 ? std::string() : m_names[next[node]];
+        }
+    }
+    return named;
 }
 
 Reachability::Passages

@@ -44,6 +44,12 @@ class Reachability
      */
     Passages LookAtPassages(bool all) const;
 
+    /**
+     * @param to a node's name
+     * @return the neighbour to which each other node sends what is for it now, by the node; empty:
+     *         it has no route
+     */
+    std::map<std::string, std::string> NextTo(const std::string& to) const;
     /** @return the next hops of all nodes of this host now; its time is not set */
     viaduct::result::RouteSample Sample() const;
 

@@ -144,6 +144,7 @@ ScenarioRun::Run()
         m_traffic->SendResults();
     }
     SendReport();
+    m_view.reset();
     m_traffic.reset();
     Simulator::Destroy();
 }
@@ -346,13 +347,6 @@ ScenarioRun::PauseAt(viaduct::Duration at)
             std::string("--pause-at: only mode simulate can be paused, not ") +
             viaduct::scenario::ModeName(m_scenario.mode));
     }
-    if (std::none_of(m_scenario.nodes.begin(), m_scenario.nodes.end(), [](const auto& node) {
-            return node.kernel.has_value();
-        }))
-    {
-        throw viaduct::UsageError("--pause-at: no node has a kernel, and shells need one; give "
-                                  "stack: kernel");
-    }
     if (at >= m_scenario.duration)
     {
         throw viaduct::UsageError("--pause-at: " + viaduct::FormatDuration(at) +
@@ -388,6 +382,12 @@ ScenarioRun::SchedulePauses()
                        [this] {
                            m_control.Send("resumed", {{"time", Simulator::Now().GetSeconds()}});
                        });
+    m_view = std::make_unique<PausedView>(m_scenario, *m_network, m_reachability.get(), *m_traffic);
+    shell->SetView([this] {
+        return KernelShell::View{m_view->GetNodes(),
+                                 m_view->GetLinks(),
+                                 [this](const auto& request) { return m_view->Answer(request); }};
+    });
     shell->Watch(m_control.GetFd(), [this] { ServePaused(); });
     for (const viaduct::Duration at : m_pauses)
     {

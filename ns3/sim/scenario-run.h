@@ -8,6 +8,7 @@
 #include "control-channel.h"
 #include "hub-service.h"
 #include "network.h"
+#include "paused-view.h"
 #include "rbridges.h"
 #include "reachability.h"
 #include "route-log.h"
@@ -47,9 +48,9 @@ class ScenarioRun
                 const std::string& captures);
 
     /**
-     * Mode simulate: pauses the run for shells on its kernel nodes (KernelShell).
+     * Mode simulate: pauses the run, to be looked at, and for shells on kernel nodes (KernelShell).
      * @param at how long after convergence
-     * @throw viaduct::UsageError if no node has a kernel, so that a pause is pointless
+     * @throw viaduct::UsageError if the mode is another, or the run has ended then
      */
     void PauseAt(viaduct::Duration at);
 
@@ -126,6 +127,7 @@ class ScenarioRun
     std::unique_ptr<HubService> m_hub;                   //!< `viaduct hub` of a simulation
     std::map<std::string, std::vector<double>> m_places; //!< at the traffic's start, m, by node
     std::vector<viaduct::Duration> m_pauses;             //!< since convergence
+    std::unique_ptr<PausedView> m_view;                  //!< if there are any
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
     viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
 };

@@ -81,6 +81,15 @@ SimulatedTraffic::Apply(const LinkEvent& event)
     m_control.Send("link", happened);
 }
 
+void
+SimulatedTraffic::SetLinkUp(const std::string& link, bool up)
+{
+    LinkEvent event;
+    event.link = link;
+    event.on = up;
+    Apply(event);
+}
+
 bool
 SimulatedTraffic::IsBusy() const
 {

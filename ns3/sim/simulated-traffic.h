@@ -43,6 +43,11 @@ class SimulatedTraffic
 
     /** @return whether the run has anything to carry */
     bool IsBusy() const;
+    /** Takes a link down or up now, as an event of the scenario does; the results have it.
+     * @param link its name
+     * @param up whether it carries frames from now on
+     */
+    void SetLinkUp(const std::string& link, bool up);
     /** Sends the results of all flows and programs. */
     void SendResults() const;
 

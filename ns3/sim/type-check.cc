@@ -9,6 +9,7 @@
 
 #include "base/edit_distance.h"
 #include "base/error.h"
+#include "scenario/protocols.h"
 #include "sys/child.h"
 
 #include <algorithm>
@@ -152,8 +153,11 @@ CheckedFactory(const std::string& type,
     TypeId id;
     if (!TypeId::LookupByNameFailSafe(type, &id))
     {
-        throw viaduct::UsageError(of.key + ": ns-3 here has no type \"" + type +
-                                  "\"; near: " + Nearest(type, NamesOf(parents)));
+        const std::string hint =
+            of.key.ends_with("protocol") ? viaduct::scenario::SuggestProtocol(type) : "";
+        throw viaduct::UsageError(
+            of.key + ": ns-3 here has no type \"" + type + "\"" +
+            (hint.empty() ? "; near: " + Nearest(type, NamesOf(parents)) : hint));
     }
     if (!IsA(id, parents) || !id.HasConstructor())
     {

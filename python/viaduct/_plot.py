@@ -20,13 +20,18 @@ _DASHES = ("-", (0, (6, 2)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
 
 
 def points_of(flow: Mapping[str, Any]) -> tuple[list[float], list[float]]:
-    """Run time and value of each sample; a value that is no number where packets are missing."""
+    """Run time and value of each sample; a value that is no number where packets are missing.
+
+    Of rates there is one more, at the start of the first interval.
+    """
     start = float(flow.get("start", 0))
     points = [(start + seconds, float(value)) for seconds, value in flow.get("samples", [])]
     if flow["kind"] == "ping":
         gaps = [gap for gap in flow.get("gaps", []) if "to" in gap]
         points += [(start + (gap["from"] + gap["to"]) / 2, float("nan")) for gap in gaps]
         points.sort(key=lambda point: point[0])
+    elif points:  # a sample is of the interval that ends with it
+        points.insert(0, (start, points[0][1]))
     return [time for time, _ in points], [value for _, value in points]
 
 

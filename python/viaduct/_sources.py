@@ -260,11 +260,11 @@ class Live:
         statistics = self._statistics.last or {}
         rows: dict[str, dict[str, Any]] = {}
         for each in statistics.get("pipelines", []):
-            # Of a shared link there is a pair for each of its nodes: LINK:NODE.
+            # Of a shared link there is a pair for each of its nodes: LINK.NODE.
             pair, direction = each["pair"], each["direction"]
-            link = pair if pair in self._links else pair.rpartition(":")[0]
-            if link != pair:
-                direction = f"{pair} {direction}"
+            link, _, node = (pair, "", "") if pair in self._links else pair.rpartition(".")
+            if node:
+                direction = f"{node} {direction}"
             if each.get("class"):
                 direction = f"{each['class']} {direction}"
             rows.setdefault(link or pair, {})[direction] = _pipeline(each)
@@ -335,10 +335,12 @@ class Live:
         return self._links[name]
 
     def set_spec(self, link: str, direction: str, spec: str) -> None:  # noqa: D102
-        self._link(link)
-        if direction not in ("up", "down"):
+        nodes = self._link(link)["nodes"]
+        node, _, way = direction.rpartition(" ")  # of a shared link: "n0 up"
+        if way not in ("up", "down") or (node and node not in nodes):
             raise ViaductError(f"direction {direction}: up or down", 2)
-        checked(["path", "set", self._name, f"--pair={link}", f"--{direction}={spec}"])
+        pair = f"{link}.{node}" if node else link
+        checked(["path", "set", self._name, f"--pair={pair}", f"--{way}={spec}"])
 
     def set_link(self, link: str, up: bool) -> None:  # noqa: D102
         self._link(link)
@@ -360,26 +362,35 @@ class Live:
 class Paused:
     """A simulation that stands still at a virtual instant (`viaduct run --pause-at`).
 
-    A program that runs in a node lets some virtual time pass, so each node and link is asked once,
-    when somebody looks at it, and again only after a change.
+    Of what has ns-3's stack the simulation tells itself; in nodes with a kernel programs are run. A
+    program lets some virtual time pass, so each node and link is asked once, when somebody looks at
+    it, and again only after a change.
     """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._name, self._pid = str(record["name"]), int(record["pid"])
         self._time, self._nodes = float(record["time"]), list(record["nodes"])
+        self._kernels = set(record["kernels"])
+        # A C++ program says nothing but what is in its record.
+        self._tells = all(link["name"] for link in record["links"])
         self._lock = threading.Lock()
         self._read: dict[tuple[str, ...], str] = {}
         self._ended: str | None = None
         self._links: dict[str, dict[str, Any]] = {}
         for link in record["links"]:
             ends = list(zip(link["nodes"], link["interfaces"], strict=True))
-            name = "-".join(link["nodes"]) if len(ends) < 4 else f"lan of {link['nodes'][0]}"
+            name = link["name"] or (
+                "-".join(link["nodes"]) if len(ends) < 4 else f"lan of {link['nodes'][0]}"
+            )
             while name in self._links:
                 name += "'"
             self._links[name] = {"name": name, "nodes": link["nodes"], "ends": ends}
 
     def topology(self) -> dict[str, Any]:  # noqa: D102
-        nodes = [{"name": name, "plane": "a real kernel"} for name in self._nodes]
+        nodes = [
+            {"name": name, "plane": "a real kernel" if name in self._kernels else "ns-3"}
+            for name in self._nodes
+        ]
         links = list(self._links.values())
         return {
             "kind": "paused",
@@ -400,23 +411,50 @@ class Paused:
         found: dict[str, Any] = {"time": time.time(), "stamp": time.monotonic(), "links": {}}
         return found if self._ended is None else {**found, "ended": self._ended}
 
-    def _in_node(self, node: str, *words: str) -> str:
-        if node not in self._nodes:
-            raise ViaductError(f"there is no node {node}", 2)
+    def _once(self, key: tuple[str, ...], words: list[str], where: str) -> str:
         with self._lock:
-            key = (node, *words)
             if key not in self._read:
-                target = f"{self._pid}:{node}"
-                status, output, errors = call(["kernel", "shell", target, "--", *words])
+                status, output, errors = call(words)
                 if status != 0:
-                    raise ViaductError(f"node {node}: {line_of(errors or output)}", 1)
+                    raise ViaductError(f"{where}{line_of(errors or output)}", 1)
                 self._read[key] = output
             return self._read[key]
 
+    def _in_node(self, node: str, *words: str) -> str:
+        self._check(node)
+        command = ["kernel", "shell", f"{self._pid}:{node}", "--", *words]
+        return self._once((node, *words), command, f"node {node}: ")
+
+    def _check(self, node: str) -> None:
+        if node not in self._nodes:
+            raise ViaductError(f"there is no node {node}", 2)
+
+    def _told(self, to: str = "") -> dict[str, Any]:
+        """What the simulation tells of itself (result/paused.h)."""
+        words = ["ls", str(self._pid), "--json", *([f"--to={to}"] if to else [])]
+        told: dict[str, Any] = json.loads(self._once(("", to), words, ""))
+        return told
+
+    def _interfaces(self, node: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        (told,) = (each for each in self._told()["nodes"] if each["name"] == node)
+        return told, {each["name"]: each for each in told["interfaces"]}
+
     def node(self, name: str) -> dict[str, Any]:  # noqa: D102
-        return node_of(name, lambda words: self._in_node(name, *words))
+        self._check(name)
+        if name in self._kernels:
+            return node_of(name, lambda words: self._in_node(name, *words))
+        told, interfaces = self._interfaces(name)
+        rows = [
+            [each["name"], "UP" if each["up"] else "DOWN", " ".join(each["addresses"])]
+            for each in interfaces.values()
+        ]
+        return {"name": name, "addresses": rows, "routes": told["routes"]}
 
     def path(self, first: str, last: str) -> dict[str, Any]:  # noqa: D102
+        self._check(first)
+        self._check(last)
+        if self._kernels != set(self._nodes):
+            return self._told_path(first, last)
         owner = {
             each["local"]: node
             for node in self._nodes
@@ -426,10 +464,41 @@ class Paused:
         }
         return path_of(first, last, owner, lambda node, words: self._in_node(node, *words))
 
+    def _told_path(self, first: str, last: str) -> dict[str, Any]:
+        following = self._told(last)["next"]
+        nodes = [first]
+        while nodes[-1] != last:
+            hop = following[nodes[-1]]
+            if not hop:
+                why = f"{nodes[-1]} has no route to {last}"
+                return {"nodes": nodes, "complete": False, "why": why}
+            nodes.append(hop)
+            if hop in nodes[:-1]:
+                return {"nodes": nodes, "complete": False, "why": "a loop"}
+        return {"nodes": nodes, "complete": True, "to": last}
+
     def packets(self, link: str) -> dict[str, Any]:
-        """No packets: they stand still. The queues and counters of the link's interfaces."""
+        """No packets: they stand still. The queues and counters of the link and its interfaces."""
         lines = []
-        for node, interface in self._link(link)["ends"]:
+        ends = self._link(link)["ends"]
+        if self._tells:
+            (told,) = (each for each in self._told()["links"] if each["name"] == link)
+            lines += [f"link {link} {'up' if told['up'] else 'down'}"]
+            for each in told["statistics"]:
+                row = _pipeline(each)
+                causes = ", ".join(f"{cause} {count}" for cause, count in row["causes"].items())
+                lines += [f"{each['pair']} {each['direction']}: {row['spec']}"]
+                counted = f"{row['packets']} packets, {row['waiting']} wait, {row['lost']} lost"
+                lines += [f" {counted}{f' ({causes})' if causes else ''}"]
+            lines += [""]
+        for node, interface in ends:
+            if node not in self._kernels:
+                each = self._interfaces(node)[1][interface]
+                lines += [f"{node} {interface} {'UP' if each['up'] else 'DOWN'}"]
+                if "waiting" in each:
+                    lines += [f" queue: {each['waiting']} packets wait, {each['dropped']} dropped"]
+                lines += [""]
+                continue
             queues = self._in_node(node, "tc", "-s", "qdisc", "show", "dev", interface)
             counters = self._in_node(node, "ip", "-s", "link", "show", "dev", interface)
             lines += [f"{node} {interface}", *queues.splitlines(), *counters.splitlines(), ""]
@@ -444,8 +513,12 @@ class Paused:
         raise ViaductError("the SPECs of a simulation change by its events", 2)
 
     def set_link(self, link: str, up: bool) -> None:  # noqa: D102
-        for node, interface in self._link(link)["ends"]:
-            self._in_node(node, "ip", "link", "set", interface, "up" if up else "down")
+        ends = self._link(link)["ends"]
+        if all(node in self._kernels for node, _ in ends):
+            for node, interface in ends:
+                self._in_node(node, "ip", "link", "set", interface, "up" if up else "down")
+        else:
+            checked(["link", f"{self._pid}:{link}", "up" if up else "down"])
         with self._lock:
             self._read.clear()
 

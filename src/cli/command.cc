@@ -85,7 +85,9 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     const auto used = app.get_subcommands();
     const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    const std::string hint = unknown ? SuggestionFor(app) : "";
+    // CLI11 misses the subcommand of `kernel` before it looks at a word that is none.
+    const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const std::string hint = unknown || missing ? SuggestionFor(app) : "";
     PrintError(fmt::format("{}{} see viaduct {}--help", OneLine(error.what()),
                            hint.empty() ? ";" : hint,
                            used.empty() ? "" : used.front()->get_name() + " "));

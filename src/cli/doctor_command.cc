@@ -1,10 +1,12 @@
 // viaduct doctor: what this machine can do.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/error.h"
 #include "broker/call.h"
@@ -14,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/privilege.h"
 #include "dpdk/open.h"
+#include "guest/image/image.h"
 #include "guest/process/confinement.h"
 #include "lab/host_limits.h"
 #include "netmap/open.h"
@@ -44,6 +47,29 @@ struct Tool {
   bool is_roots_halfs = false;
 };
 
+// What somebody comes for, and the features that it takes.
+struct Ability {
+  const char* name;
+  const char* purpose;
+  std::vector<std::string> needs;
+};
+
+constexpr char kSimulator[] = "viaduct-sim", kRoot[] = "root", kKernels[] = "guests' kernels";
+
+const std::vector<Ability>& Abilities() {
+  static const std::vector<Ability> abilities = {
+      {"simulate", "viaduct run --mode simulate", {kSimulator}},
+      {"path", "viaduct path, viaduct shell", {kRoot, "namespaces", "veth", "tun", "packet-ring"}},
+      {"lab",
+       "viaduct up, and viaduct run in the modes with real interfaces",
+       {kSimulator, kRoot, "namespaces", "veth", "bridge", "tun", "packet-ring"}},
+      {"kernels", "stack: kernel, real kernels in virtual time", {kSimulator, kKernels}},
+      {"eBPF",
+       "data_plane: ebpf and joined, routes on demand in the kernel",
+       {kRoot, "clsact", "bpf"}}};
+  return abilities;
+}
+
 constexpr Tool kTools[] = {
     {"iperf3", "iperf3", "flows of type tcp"},
     {"nft", "nftables", "access beyond this machine in viaduct shell", true},
@@ -71,10 +97,22 @@ Feature Simulator() {
   } catch (const Error& error) {
     trouble = error.what();
   }
-  Feature feature = Examined("viaduct-sim", "every run: the simulator, linked with ns-3",
+  Feature feature = Examined(kSimulator, "every run: the simulator, linked with ns-3",
                              trouble.empty(), "make build, or set VIADUCT_SIM");
   feature.detail = trouble;
   return feature;
+}
+
+Feature Kernels() {
+  std::vector<std::string> releases;
+  for (const guest::Image& image : guest::ListImages()) {
+    if (std::ranges::count(releases, image.release) == 0) releases.push_back(image.release);
+  }
+  return Examined(kKernels,
+                  releases.empty()
+                      ? "stack: kernel"
+                      : fmt::format("stack: kernel; here are {}", fmt::join(releases, ", ")),
+                  !releases.empty(), "viaduct kernel build");
 }
 
 Feature Confinement() {
@@ -119,19 +157,36 @@ Feature NeighbourTable() {
   return feature;
 }
 
+// Whether all that it needs is here; if not, what is missing.
+Feature Judge(const Ability& ability, const std::vector<Feature>& features) {
+  Feature judged{ability.name, Feature::State::kPresent, ability.purpose, "", ""};
+  std::vector<std::string> missing;
+  for (const std::string& need : ability.needs) {
+    const auto found = std::ranges::find(features, need, &Feature::name);
+    if (found == features.end() || found->state == Feature::State::kPresent) continue;
+    if (found->state == Feature::State::kAbsent) missing.push_back(need);
+    if (judged.state != Feature::State::kAbsent) judged.state = found->state;
+  }
+  if (!missing.empty()) judged.remedy = fmt::format("get {}", fmt::join(missing, ", "));
+  return judged;
+}
+
 std::vector<Feature> Examine() {
   const std::vector<Feature> probed = Probed();
   std::vector<Feature> features = {
       Simulator(),
-      Examined("root", "every mode but simulate", privilege::HasRootsHalf(),
+      Examined(kRoot, "every mode but simulate", privilege::HasRootsHalf(),
                "run through sudo (viaduct does so itself if sudo needs no password)"),
-      Confinement(), NeighbourTable()};
+      Kernels(), Confinement(), NeighbourTable()};
   for (const Tool& tool : kTools) {
     features.push_back(Examined(tool.program, tool.purpose, IsHere(tool),
                                 fmt::format("apt-get install {}", tool.package)));
   }
   features.insert(features.end(), probed.begin(), probed.end());
-  return features;
+  std::vector<Feature> all;
+  for (const Ability& ability : Abilities()) all.push_back(Judge(ability, features));
+  all.insert(all.end(), features.begin(), features.end());
+  return all;
 }
 
 const char* Word(Feature::State state) {
@@ -140,21 +195,36 @@ const char* Word(Feature::State state) {
                                             : "unknown";
 }
 
+std::string Table(const char* title, std::span<const Feature> features) {
+  std::string text = fmt::format("{:<16} here     used for\n", title);
+  text += std::string(70, '-') + "\n";
+  for (const Feature& feature : features) {
+    text += fmt::format("{:<16} {:<8} {}\n", feature.name, Word(feature.state), feature.purpose);
+  }
+  return text + "\n";
+}
+
 void Print(const std::vector<Feature>& features) {
-  std::vector<std::vector<std::string>> rows = {{"", "here", "used for"}};
+  const std::span all(features);
+  std::string text = Table("what it can do", all.first(Abilities().size()));
+  text += Table("because of", all.subspan(Abilities().size()));
+  std::string remedies;
+  std::vector<std::string> untried;
   for (const Feature& feature : features) {
-    rows.push_back({feature.name, Word(feature.state), feature.purpose});
+    if (feature.state == Feature::State::kUnknown) untried.push_back(feature.name);
+    if (feature.state != Feature::State::kAbsent) continue;
+    remedies += fmt::format("  {}: {}{}{}\n", feature.name, feature.remedy,
+                            feature.detail.empty() ? "" : "; the error was: ", feature.detail);
   }
-  std::fputs(result::FormatTable(rows).c_str(), stdout);
-  const bool complete = std::all_of(features.begin(), features.end(), [](const Feature& feature) {
-    return feature.state == Feature::State::kPresent;
-  });
-  if (!complete) std::puts("\nA missing feature only affects what it is used for. To get it:");
-  for (const Feature& feature : features) {
-    if (feature.state == Feature::State::kPresent) continue;
-    std::printf("  %s: %s%s%s\n", feature.name.c_str(), feature.remedy.c_str(),
-                feature.detail.empty() ? "" : "; the error was: ", feature.detail.c_str());
+  if (!remedies.empty()) {
+    text += "A missing feature only affects what it is used for. To get it:\n" + remedies;
   }
+  if (!untried.empty()) {
+    text += fmt::format("Not known{}: {}\n",
+                        privilege::HasRootsHalf() ? "" : " without root (sudo viaduct doctor)",
+                        fmt::join(untried, ", "));
+  }
+  PrintText(text);
 }
 
 std::vector<Finding> Findings(const std::vector<Feature>& features) {

@@ -1,5 +1,7 @@
 #include "cli/labs.h"
 
+#include <algorithm>
+
 namespace viaduct::cli {
 
 std::vector<lab::RunInfo> LabsThatAreUp() {
@@ -17,6 +19,12 @@ std::string ChooseLab(const std::string& given) {
   return sys::FindLive<lab::RunInfo>(
              LabsThatAreUp(), [](const auto&) { return true; }, words)
       .name;
+}
+
+std::optional<guest::PausedSimulation> PausedUnlessLab(const std::string& name) {
+  const auto labs = LabsThatAreUp();
+  const bool is_lab = std::ranges::find(labs, name, &lab::RunInfo::name) != labs.end();
+  return is_lab ? std::nullopt : guest::LookForPaused(name);
 }
 
 }  // namespace viaduct::cli

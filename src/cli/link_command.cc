@@ -1,4 +1,4 @@
-// viaduct link: takes a link of a lab that is up down, and up again.
+// viaduct link: takes a link of a lab that is up, or of a paused simulation, down, and up again.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
+#include "guest/shell/shell_client.h"
 #include "lab/topology.h"
 
 namespace viaduct::cli {
@@ -17,6 +18,10 @@ namespace {
 // Both ends, as an event of a scenario does: routes that the kernel dropped come back with it.
 void SetLink(const std::string& target, bool up) {
   const NodeName name(target);
+  if (const auto paused = PausedUnlessLab(name.place)) {
+    guest::Ask(*paused, {{"link", name.node}, {"up", up}});
+    return;
+  }
   broker::Client client = broker::Client::ConnectToLab(ChooseLab(name.place));
   const nlohmann::json lab = client.Describe();
   std::vector<std::string> known;
@@ -42,9 +47,12 @@ void AddLink(CLI::App& app, Invocation&) {
     std::string link, state;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("link", "take a link of a lab that is up down, or up again");
-  command->add_option("LINK", options->link, "the link; LAB:LINK when several labs are up")
+  CLI::App* command = app.add_subcommand(
+      "link", "take a link of a lab, or of a paused simulation, down, or up again");
+  command
+      ->add_option(
+          "LINK", options->link,
+          "the link; LAB:LINK when several labs are up, SIMULATION:LINK of a paused simulation")
       ->required();
   command->add_option("STATE", options->state, "up or down")
       ->required()

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/error.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
@@ -11,6 +12,8 @@
 #include "cli/output.h"
 #include "emulate/join_record.h"
 #include "guest/shell/paused.h"
+#include "guest/shell/shell_client.h"
+#include "result/paused.h"
 #include "result/table.h"
 #include "run/hub_record.h"
 #include "sys/invoking_user.h"
@@ -81,10 +84,11 @@ void ListPauses(json& list, Rows& rows) {
     const std::string state = paused.alive ? "paused" : "dead";
     std::vector<ListedNetwork> links;
     for (const guest::PausedLink& link : paused.links) {
-      links.push_back({link.nodes, link.interfaces});
+      links.push_back({link.name, link.nodes, link.interfaces});
     }
     list.push_back(ListedPause{"paused simulation", "", paused.simulation, state, paused.pid,
-                               paused.time, paused.nodes, links, paused.uid, paused.created});
+                               paused.time, paused.nodes, paused.kernels, links, paused.uid,
+                               paused.created});
     rows.push_back({paused.simulation, state, std::to_string(paused.pid), UserName(paused.uid),
                     paused.created, fmt::format("{:.6f} s", paused.time),
                     std::to_string(paused.nodes.size())});
@@ -127,6 +131,15 @@ void PrintNames(const std::string& what) {
   PrintText(text);
 }
 
+void PrintPaused(const guest::PausedSimulation& paused, const std::string& to, bool as_json) {
+  const auto state = guest::Ask(paused, {{"to", to}}).get<result::PausedState>();
+  if (as_json) {
+    PrintJson(state);
+  } else {
+    PrintText(result::FormatPaused(state));
+  }
+}
+
 void PrintLab(const std::string& lab, bool as_json) {
   constexpr Duration kPatience = Duration::Seconds(2);
   const watch::Inspection inspection = watch::Inspect(lab, kPatience);
@@ -137,17 +150,28 @@ void PrintLab(const std::string& lab, bool as_json) {
   }
 }
 
+void PrintOne(const std::string& name, const std::string& to, bool as_json) {
+  if (const auto paused = PausedUnlessLab(name)) return PrintPaused(*paused, to, as_json);
+  if (!to.empty()) throw UsageError("--to: no simulation '" + name + "' is paused");
+  PrintLab(name, as_json);
+}
+
 }  // namespace
 
 void AddList(CLI::App& app, Invocation&) {
   struct Options {
-    std::string lab, names;
+    std::string lab, names, to;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("ls",
                                          "list the labs of this machine, its hubs, joined nodes "
-                                         "and paused simulations; or look into a lab");
-  command->add_option("LAB", options->lab, "a lab that is up: its nodes and links, their state");
+                                         "and paused simulations; or look into one");
+  command->add_option("LAB", options->lab,
+                      "a lab that is up, or a paused simulation: its nodes and links, their state");
+  command
+      ->add_option("--to", options->to,
+                   "of a paused simulation: also where each node sends what is for this one")
+      ->type_name("NODE");
   command
       ->add_option("--names", options->names,
                    "only names, one a line, of labs that are up, or of their nodes")
@@ -156,13 +180,15 @@ void AddList(CLI::App& app, Invocation&) {
   const auto as_json = AddJsonFlag(*command);
   command->footer(
       "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
-      "Of a lab: interfaces, addresses, routes, and links with SPECs and counters.\n"
+      "Of one: interfaces, addresses, routes, and links with SPECs and counters.\n"
       "Examples:\n"
       "  viaduct ls --json\n"
       "  viaduct ls mesh");
   command->callback([as_json, options] {
     if (!options->names.empty()) return PrintNames(options->names);
-    return options->lab.empty() ? PrintAll(*as_json) : PrintLab(options->lab, *as_json);
+    if (options->lab.empty() && !options->to.empty()) throw UsageError("--to: name a simulation");
+    return options->lab.empty() ? PrintAll(*as_json)
+                                : PrintOne(options->lab, options->to, *as_json);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "cli/listings.h"
 
 #include "result/document.h"
+#include "result/paused.h"
 #include "watch/inspection.h"
 #include "watch/snapshot.h"
 
@@ -65,8 +66,9 @@ KeysOf<ListedJoin> ListedJoin::Keys() {
 KeysOf<ListedNetwork> ListedNetwork::Keys() {
   using N = ListedNetwork;
   static constexpr Key<N> kKeys[] = {
-      Always<&N::nodes>("nodes", "a list of nodes", "those on it that have a kernel"),
-      Always<&N::interfaces>("interfaces", "a list of text", "of each, in its kernel"),
+      Always<&N::name>("name", "text", "its name; empty: that of a C++ program has none"),
+      Always<&N::nodes>("nodes", "a list of nodes", "those on it"),
+      Always<&N::interfaces>("interfaces", "a list of text", "of each, in the node"),
   };
   return kKeys;
 }
@@ -80,7 +82,9 @@ KeysOf<ListedPause> ListedPause::Keys() {
       Always<&P::state>("state", "paused or dead", "dead: left by a killed process"),
       Always<&P::pid>("pid", "a process", "the simulator"),
       Always<&P::time>("time", "s", "the virtual instant at which it was paused"),
-      Always<&P::nodes>("nodes", "a list of nodes", "that have a kernel"),
+      Always<&P::nodes>("nodes", "a list of nodes",
+                        "all; of a C++ program: those that have a kernel"),
+      Always<&P::kernels>("kernels", "a list of nodes", "that have a kernel"),
       Always<&P::links>("links", "a list of maps", "its networks"),
       Always<&P::uid>("uid", "a user", "whose it is"),
       Always<&P::created>("created", "UTC, ISO 8601", "when it was paused"),
@@ -151,7 +155,7 @@ std::string DocumentListings() {
          Chapter<ListedHub>("viaduct ls --json: hubs", "") +
          Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") +
          Chapter<ListedPause>("viaduct ls --json: paused simulations", "") +
-         watch::DocumentInspection() + watch::DocumentSnapshot() +
+         watch::DocumentInspection() + result::DocumentPaused() + watch::DocumentSnapshot() +
          Chapter<ListedPath>("viaduct path ls --json", "A list of one of these for each path.") +
          Chapter<Cleaning>("viaduct clean --json", "What dead runs had left.") +
          Chapter<Finding>("viaduct doctor --json", "A list of one of these for each finding.") +

@@ -36,6 +36,7 @@ struct ListedJoin {
 
 // A network of a paused simulation.
 struct ListedNetwork {
+  std::string name;
   std::vector<std::string> nodes, interfaces;
 
   static result::KeysOf<ListedNetwork> Keys();
@@ -46,7 +47,7 @@ struct ListedPause {
   std::string kind = "paused simulation", lab, name, state;
   int pid = 0;
   double time = 0;
-  std::vector<std::string> nodes;
+  std::vector<std::string> nodes, kernels;
   std::vector<ListedNetwork> links;
   uint32_t uid = 0;
   std::string created;

@@ -119,8 +119,13 @@ void Conversation::Paused(const json& message) {
   const auto nodes = message.at("nodes").get<std::vector<std::string>>();
   progress_.Line(fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name,
                              message.value("time", 0.0)));
-  progress_.Line(fmt::format("  viaduct kernel shell NODE   a shell on a node ({}{})", nodes[0],
-                             nodes.size() > 1 ? " ... " + nodes.back() : ""));
+  progress_.Line(
+      fmt::format("  viaduct view {:<15}its state, in the browser; as text: viaduct ls {}",
+                  scenario_.name, scenario_.name));
+  if (!nodes.empty()) {
+    progress_.Line(fmt::format("  viaduct kernel shell NODE   a shell on a node ({}{})", nodes[0],
+                               nodes.size() > 1 ? " ... " + nodes.back() : ""));
+  }
   const bool on_terminal = isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp();
   progress_.Line(fmt::format("  viaduct kernel resume       continue{}",
                              on_terminal ? "; so does the Enter key here" : ""));

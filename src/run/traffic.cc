@@ -133,18 +133,23 @@ std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
 }
 
 // For how long the sender was to send. One that was stopped with its run was asked for nothing
-// after that, and it knows itself when it began; one that ended early on its own was.
-double SecondsAsked(const Flow& flow, Ending ending, double sent_for) {
+// after that, and it knows itself when it began; one that ended early on its own was. A sender that
+// does not run at once when it is told to stop sees that later.
+template <class Sent>
+double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   const double whole = flow.duration.ToSeconds();
-  return ending == Ending::kWithRun ? std::min(whole, sent_for) : whole;
+  if (!ending.with_run) return whole;
+  const double told =
+      ending.at ? static_cast<double>(ending.at->nanoseconds()) / 1e9 - sent.started : sent.seconds;
+  return std::max(std::min({whole, sent.seconds, told}), 0.0);
 }
 
 // Counts every packet that the sender offered, and where those were lost of which that is known.
-void CountUdp(FlowResult& result, const Flow& flow, Ending ending, const result::LoadSent& sent,
-              const result::LoadReceived& received) {
+void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
+              const result::LoadSent& sent, const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
   result.not_offered =
-      Missing(sent.target_pps.value_or(0), SecondsAsked(flow, ending, sent.seconds), sent.offered);
+      Missing(sent.target_pps.value_or(0), SecondsAsked(flow, ending, sent), sent.offered);
   for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
   result.Lose(result::kSendersInterfaces, sent.interface_drops);
   result.Lose("receiver's buffer", received.dropped_here);
@@ -203,7 +208,8 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
   if (received.gaps_omitted > 0) result.gaps_omitted = received.gaps_omitted;
 }
 
-void ParsePing(FlowResult& result, const Flow& flow, Ending ending, const std::string& sender) {
+void ParsePing(FlowResult& result, const Flow& flow, const Ending& ending,
+               const std::string& sender) {
   const json report = json::parse(sender);
   report.at("offered");  // a report without its figures is none
   report.at("received");
@@ -215,9 +221,9 @@ void ParsePing(FlowResult& result, const Flow& flow, Ending ending, const std::s
   }
   result.Count(pinged.offered, pinged.received);
   const uint64_t asked = scenario::PingsOf(flow);
-  if (ending == Ending::kWithRun) {
-    result.not_offered = Missing(1 / flow.interval.ToSeconds(),
-                                 SecondsAsked(flow, ending, pinged.seconds), pinged.offered);
+  if (ending.with_run) {
+    result.not_offered =
+        Missing(1 / flow.interval.ToSeconds(), SecondsAsked(flow, ending, pinged), pinged.offered);
   } else if (pinged.offered < asked) {
     result.not_offered = asked - pinged.offered;
   }
@@ -232,8 +238,8 @@ void ParsePing(FlowResult& result, const Flow& flow, Ending ending, const std::s
   if (pinged.gaps_omitted > 0) result.gaps_omitted = pinged.gaps_omitted;
 }
 
-void ParseUdp(FlowResult& result, const Flow& flow, Ending ending, const std::string& receiver,
-              const std::string& sender) {
+void ParseUdp(FlowResult& result, const Flow& flow, const Ending& ending,
+              const std::string& receiver, const std::string& sender) {
   const json receiver_report = json::parse(receiver);
   const json sender_report = json::parse(sender);
   // A report without its figures is none: it must not read as a loss.
@@ -361,7 +367,7 @@ FlowResult FailedFlow(const Flow& flow, const std::string& error) {
 
 FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
                      const std::string& sender_output, const std::string& sender_error,
-                     Ending ending) {
+                     const Ending& ending) {
   FlowResult result = FailedFlow(flow, "");
   try {
     if (flow.kind == Flow::Kind::kUdp) {

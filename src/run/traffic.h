@@ -1,10 +1,12 @@
 // A flow of real packets: the programs that carry it, and the parsing of their output.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "result/flow.h"
 #include "scenario/scenario.h"
 
@@ -32,11 +34,16 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const
 // The result of a flow that failed.
 result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
 // What ended a flow's sender: itself, or the run, which was interrupted.
-enum class Ending { kOwn, kWithRun };
+struct Ending {
+  bool with_run = false;
+  // When the run told it to stop, by CLOCK_MONOTONIC of the sender's machine; absent: that is
+  // another one.
+  std::optional<Instant> at = std::nullopt;
+};
 // Parses the standard output of a flow's programs (and, for errors, standard error).
 // Never throws: unintelligible output is reported in FlowResult::error.
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error,
-                             Ending ending = Ending::kOwn);
+                             const Ending& ending = {});
 
 }  // namespace viaduct::run

@@ -25,7 +25,7 @@ constexpr Duration kReceiverPatience = Duration::Seconds(60);
 struct TrafficRunner::FlowState {
   const scenario::Flow* flow = nullptr;
   scenario::Flow shortened;  // what became of the flow where the run ended early
-  Ending ending = Ending::kOwn;
+  Ending ending;
   FlowCommands commands;
   scenario::Drain drain;
   size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
@@ -322,7 +322,8 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
 
 void TrafficRunner::EndEarly() {
   finished_ = true;
-  const Duration since_start = MonotonicClock::Now() - start_;
+  const Instant now = MonotonicClock::Now();
+  const Duration since_start = now - start_;
   for (FlowState& flow : flows_) {
     if (flow.done) continue;
     if (!flow.running || since_start <= flow.flow->start) {
@@ -333,7 +334,8 @@ void TrafficRunner::EndEarly() {
     flow.shortened = *flow.flow;
     flow.shortened.duration = std::min(flow.flow->duration, since_start - flow.flow->start);
     flow.flow = &flow.shortened;
-    flow.ending = Ending::kWithRun;
+    flow.ending.with_run = true;
+    if (flow.sends_here) flow.ending.at = now;
     flow.sender->Kill(SIGINT);
   }
 }

@@ -144,18 +144,29 @@ TEST(TrafficTest, WhatWasNotDueWhenTheRunEndedIsNotMissing) {
   const auto udp = [](const std::string& sent) {
     return ParseFlow(Udp(2), R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
           "series": {"interval_s": 0.5, "packets": []}})",
-                     sent, "", Ending::kWithRun)
+                     sent, "", Ending{.with_run = true})
         .not_offered;
   };
   EXPECT_FALSE(udp(R"({"offered": 80, "target_pps": 100, "seconds": 0.802})"));
   EXPECT_EQ(udp(R"({"offered": 80, "target_pps": 100, "seconds": 1.0})"), 20u) << "too slow";
   EXPECT_EQ(udp(R"({"offered": 180, "target_pps": 100, "seconds": 9.0})"), 20u) << "of two seconds";
+  // It saw only after 1.0 s that it was told to stop, 0.802 s after its start at 10 s.
+  const auto late = [](int64_t told_ms) {
+    return ParseFlow(Udp(2), R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
+          "series": {"interval_s": 0.5, "packets": []}})",
+                     R"({"offered": 80, "target_pps": 100, "started_s": 10, "seconds": 1.0})", "",
+                     {true, Instant() + Duration::Milliseconds(told_ms)})
+        .not_offered;
+  };
+  EXPECT_FALSE(late(10'802));
+  EXPECT_EQ(late(10'900), 10u) << "too slow";
+  EXPECT_EQ(late(12'500), 20u) << "it stopped by itself before it was told to";
   scenario::Flow flow = Line().flows[2];  // 50 requests, 20 ms apart
   flow.duration = Duration::Seconds(2);
   const auto ping = [&](const std::string& seconds) {
     return ParseFlow(flow, "",
                      R"({"offered": 50, "sent": 50, "received": 50, "seconds": )" + seconds + "}",
-                     "", Ending::kWithRun)
+                     "", Ending{.with_run = true})
         .not_offered;
   };
   EXPECT_FALSE(ping("0.98"));

@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "base/edit_distance.h"
+
 namespace viaduct::scenario {
 namespace {
 
@@ -58,6 +60,16 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text) {
     return protocol.type == text || IsSameWord(protocol.name, text);
   });
   return found == kProtocols.end() ? nullptr : &*found;
+}
+
+std::string SuggestProtocol(std::string_view text) {
+  std::vector<std::string> names = {"static"};
+  for (const RoutingProtocol& each : kProtocols) {
+    names.emplace_back(each.name);
+    names.push_back(names.back());
+    for (char& letter : names.back()) letter = static_cast<char>(std::tolower(letter));
+  }
+  return DidYouMean(text, names);
 }
 
 std::string_view WhyNoProtocol(std::string_view text) {

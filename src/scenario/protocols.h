@@ -26,6 +26,8 @@ struct RoutingProtocol {
 
 // By its name in any letter case or by its type. Null: a type of the user's own, or "static".
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
+// "; did you mean 'OLSR'?" about a word that is neither; "" if it is like none of the names.
+std::string SuggestProtocol(std::string_view text);
 // Why a protocol of ns-3's cannot be one of a scenario; empty: nothing is known against it.
 std::string_view WhyNoProtocol(std::string_view text);
 // Whether it is a known protocol that `bridges`.

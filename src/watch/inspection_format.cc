@@ -79,7 +79,10 @@ Rows LinkRows(const Inspection& inspection) {
     }
     for (const result::PipelineResult& each : link.statistics) {
       const uint64_t lost = LostOn(each);
-      rows.push_back({link.name, ends, each.spec.empty() ? "-" : each.spec, each.direction,
+      // Of a shared link: LINK.NODE, what this node sends and gets.
+      const std::string node = each.pair == link.name ? "" : each.pair.substr(link.name.size() + 1);
+      const std::string direction = node.empty() ? each.direction : node + " " + each.direction;
+      rows.push_back({link.name, ends, each.spec.empty() ? "-" : each.spec, direction,
                       std::to_string(each.arrived),
                       std::to_string(each.arrived + each.duplicated - lost - each.waiting),
                       std::to_string(each.waiting), std::to_string(lost)});

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as text_of_json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -51,6 +52,35 @@ def test_a_topology_needs_no_file(tmp_path: Path) -> None:
     run = results(file)
     assert run["convergence"]["reachable"] == run["convergence"]["pairs"] == 12
     assert [flow["loss"] for flow in run["flows"]] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["rnu"], "run"),
+        (["kernel", "lst"], "list"),
+        (["path", "sat"], "set"),
+        (["run", "--topoo", "line,5"], "--topo"),
+        (["run", "--topo", "lien,5"], "line"),
+        (["run", "--topo", "line,5", "--mode", "simulate", "--protocol", "OSLR"], "OLSR"),
+        (["run", "--topo", "line,5", "--mode", "simulate", "--protocol", "ripmg"], "ripng"),
+        (["run", "--topo", "line,5", "--set", "duraton=2s"], "duration"),
+        (["shell", "--up", "dealy=5ms", "--", "true"], "delay"),
+    ],
+    ids=" ".join,
+)
+def test_a_typo_gets_a_suggestion(words: list[str], meant: str) -> None:
+    assert f"did you mean '{meant}'?" in viaduct(*words).error_line(2)
+
+
+def test_doctor_says_what_the_machine_can_do_for_whom() -> None:
+    output = viaduct("doctor").expect().output
+    first, second = output.split("\n\n")[:2]
+    found = {line.split()[0]: line for line in first.splitlines()[2:]}
+    assert list(found) == ["simulate", "path", "lab", "kernels", "eBPF"]
+    assert found["simulate"].split()[1] == "yes"
+    assert re.search(r"^guests' kernels +(yes|no) ", second, re.MULTILINE)
+    assert re.search(r"^netem +\w+ +emulator: kernel alone: delay=", second, re.MULTILINE)
 
 
 @pytest.mark.parametrize("topology", ["line", "ring", "grid", "star", "tree"])

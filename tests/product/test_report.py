@@ -154,3 +154,11 @@ def test_plots_errors_are_one_line(report: Path, tmp_path: Path) -> None:
     gone = viaduct("plot", results, "--figure", tmp_path / "no/where.pdf")
     assert gone.status == 1
     assert "where.pdf" in gone.error_line(1)
+
+
+def test_plot_draws_the_first_interval_of_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "python"))
+    from viaduct import _plot
+
+    flow = {"kind": "tcp", "start": 2, "samples": [[1, 5e6], [2, 6e6]]}
+    assert _plot.points_of(flow) == ([2, 3, 4], [5e6, 5e6, 6e6])

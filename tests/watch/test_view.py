@@ -130,6 +130,35 @@ def test_a_link_goes_down_and_its_packets_are_shown(up: str) -> None:
         inside(f"{up}.n0", "ping", "-c", "1", "-w", "10", address_of(up, "n2"))
 
 
+def test_a_link_of_several_nodes(scenario: Callable[[str], Path], lab: str) -> None:
+    file = scenario(
+        'nodes: 3\nlinks: [{shared: all, name: lan, spec: "delay=1ms"}]\n'
+        "routing: {protocol: static}\n"
+    )
+    viaduct("up", file, "--quiet").expect()
+    try:
+        assert re.search(r"lan +.* delay=1ms +n1 up ", viaduct("ls", lab).expect().output)
+        with view(lab) as (_, address), browser() as page:
+            page.open(address)
+            choose(page, "[data-link=lan]")
+            page.wait("return document.querySelectorAll('#panel form').length === 3", "no SPECs")
+            said = "const [,, form] = document.querySelectorAll('#panel form');"
+            assert page.ask(f"{said} return form.querySelector('input').value") == "delay=1ms"
+            change = "form.querySelector('input').value = 'delay=2ms loss=100%'; form.onsubmit"
+            page.ask(f"{said} {change}(new Event('submit'))")
+            page.wait("return /n2 up: /.test(document.body.innerText)", "it says nothing")
+            ping = ["ping", "-c1", "-W1", address_of(lab, "n0")]
+            assert viaduct("exec", f"{lab}:n2", "--", *ping).status != 0
+            figures = "document.querySelector('#figures').innerText"
+            page.wait(f"return /n2 up\\s+\\d+\\s+[1-9]/.test({figures})", "no loss")
+            assert not page.errors()
+            head = {"Content-Type": "application/json"}
+            spec = json.dumps({"link": "lan", "direction": "n7 up", "spec": "delay=9ms"})
+            assert ask(address, "spec", method="POST", body=spec, headers=head)[0] == 422
+    finally:
+        viaduct("down", lab)
+
+
 def test_only_who_has_the_address_may(up: str) -> None:
     with view(up) as (_, address):
         host = urlsplit(address).netloc

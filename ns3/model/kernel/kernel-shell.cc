@@ -78,6 +78,7 @@ KernelShell::DoDispose()
     m_clients.clear();
     m_paused = nullptr;
     m_resumed = nullptr;
+    m_view = nullptr;
     m_readable = nullptr;
     Object::DoDispose();
 }
@@ -173,17 +174,18 @@ KernelShell::Pause()
         return;
     }
     const auto names = GetNodeNames();
-    if (names.empty())
+    if (names.empty() && !m_view)
     {
         throw viaduct::UsageError("a pause for shells needs a node whose stack is a kernel "
                                   "(KernelStackHelper)");
     }
+    const View view = m_view ? m_view() : View{names, Links(), {}};
     const std::string name = m_name.empty() ? program_invocation_short_name : m_name;
-    m_record = std::make_unique<viaduct::guest::PauseRecord>(
-        name, Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds()), names, Links());
-    m_server = std::make_unique<viaduct::guest::ShellServer>(m_record->TakeListener(), Nodes(), [] {
-        return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
-    });
+    const auto now = [] { return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds()); };
+    m_record =
+        std::make_unique<viaduct::guest::PauseRecord>(name, now(), view.nodes, names, view.links);
+    m_server = std::make_unique<viaduct::guest::ShellServer>(
+        m_record->TakeListener(), Nodes(), now, view.answer);
     m_running = false;
     m_settled = false;
     if (m_paused)

@@ -15,13 +15,15 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief Pauses a simulation, so that `viaduct kernel shell NODE` opens shells on its kernel nodes.
+ * @brief Pauses a simulation, so that `viaduct kernel shell NODE` opens shells on its kernel nodes,
+ * and others look at it.
  *
  * @code
  *   KernelShell::PauseAt(Seconds(5));
@@ -62,6 +64,23 @@ class KernelShell : public Object
         return m_server != nullptr;
     }
 
+    /** What a simulation tells of all its nodes, also those without a kernel. */
+    struct View
+    {
+        std::vector<std::string> nodes;                //!< their names
+        std::vector<viaduct::guest::PausedLink> links; //!< and links
+        viaduct::guest::ShellServer::Answer answer;    //!< to what a client asks about them
+    };
+
+    /**
+     * @param view called at each pause; without one a simulation tells of its kernels alone, and
+     *        needs one to be paused
+     */
+    void SetView(std::function<View()> view)
+    {
+        m_view = std::move(view);
+    }
+
     /** @return the names of the nodes that have a kernel, for `viaduct kernel shell` */
     static std::vector<std::string> GetNodeNames();
 
@@ -94,6 +113,7 @@ class KernelShell : public Object
     std::string m_name;                                    //!< attribute Name
     Handler m_paused;                                      //!< called at a pause
     Handler m_resumed;                                     //!< called at its end
+    std::function<View()> m_view;                          //!< empty: the kernels alone
     int m_watched{-1};                                     //!< watched in addition to shells
     Handler m_readable;                                    //!< called when that is readable
     std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< while paused

@@ -136,7 +136,8 @@ class ManyRoutesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(before.polls, 51, 1, "the interval fits the cost");
         NS_TEST_EXPECT_MSG_EQ(before.reads, before.polls + 1, "and each poll reads once");
         NS_TEST_EXPECT_MSG_EQ(before.pollIntervals, MilliSeconds(200) * before.polls, "as told");
-        NS_TEST_EXPECT_MSG_EQ(before.pollCost.nanoseconds(), 5'000'000 * before.polls, "and why");
+        const auto cost = static_cast<int64_t>(5'000'000 * before.polls);
+        NS_TEST_EXPECT_MSG_EQ(before.pollCost.nanoseconds(), cost, "and why");
 
         routing->RemoveRoute(0);
         Simulator::Stop(Seconds(1));

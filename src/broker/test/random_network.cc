@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <iterator>
 
 namespace viaduct::broker::test {
 namespace {
@@ -33,7 +34,8 @@ class Builder {
     for (size_t i = 1; i < routers; ++i) Join(i, random_.Below(i), RandomMtu());
     for (size_t more = random_.Below(4); more > 0; --more) {
       const size_t one = random_.Below(routers);
-      Join(one, (one + 1 + random_.Below(routers - 1)) % routers, RandomMtu());
+      const size_t other = one + 1 + random_.Below(routers - 1);
+      Join(one, other < routers ? other : other - routers, RandomMtu());
     }
     AddHost(kSource, 0);
     AddHost(kSink, routers - 1);
@@ -75,7 +77,7 @@ class Builder {
         interface.addresses.push_back(AddressOn(family, link, static_cast<int>(side) + 1));
       }
       interface.mtu = mtu;
-      node.sysctls[fmt::format("net.ipv4.conf.{}.send_redirects", interface.name)] = "0";
+      node.sysctls.emplace(fmt::format("net.ipv4.conf.{}.send_redirects", interface.name), "0");
       ends[side] = {side == 0 ? one : other, interface.name};
       node.interfaces.push_back(std::move(interface));
     }
@@ -207,6 +209,7 @@ class Builder {
 
 std::vector<wire::IpAddress> StrangersOn(const lab::Interface& interface) {
   std::vector<wire::IpAddress> strangers;
+  strangers.reserve(std::size(kLinkLocal) + interface.addresses.size());
   for (const char* text : kLinkLocal) strangers.push_back(wire::IpAddress::Parse(text));
   for (const wire::IpPrefix& each : interface.addresses) {
     strangers.push_back(each.address);

@@ -48,8 +48,9 @@ void PausedSimulation::Read(const sys::RecordLines& lines) {
   line.at("simulation").get_to(simulation);
   line.at("time").get_to(time);
   line.at("nodes").get_to(nodes);
+  line.at("kernels").get_to(kernels);
   for (const nlohmann::json& link : line.at("links")) {
-    links.push_back({link.at("nodes"), link.at("interfaces")});
+    links.push_back({link.at("name"), link.at("nodes"), link.at("interfaces")});
   }
 }
 
@@ -72,6 +73,13 @@ PausedSimulation FindPaused(const std::string& name) {
        "several simulations are paused: {}; give the name or pid of one: NAME:NODE"});
 }
 
+std::optional<PausedSimulation> LookForPaused(const std::string& name) {
+  for (PausedSimulation& each : ListPaused()) {
+    if (each.alive && (each.simulation == name || each.name == name)) return std::move(each);
+  }
+  return std::nullopt;
+}
+
 std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems) {
   std::vector<PausedSimulation> removed;
   for (const sys::Registry& registry : Registries()) {
@@ -82,6 +90,7 @@ std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problem
 
 PauseRecord::PauseRecord(const std::string& name, Instant time,
                          const std::vector<std::string>& nodes,
+                         const std::vector<std::string>& kernels,
                          const std::vector<PausedLink>& links)
     : registry_(RegistryAt(sys::UserPlace(kFolder))) {
   const auto listen = [this](int folder) {
@@ -90,7 +99,7 @@ PauseRecord::PauseRecord(const std::string& name, Instant time,
   };
   nlohmann::json joined = nlohmann::json::array();
   for (const PausedLink& link : links) {
-    joined.push_back({{"nodes", link.nodes}, {"interfaces", link.interfaces}});
+    joined.push_back({{"name", link.name}, {"nodes", link.nodes}, {"interfaces", link.interfaces}});
   }
   // A former process with our pid may have left its own.
   entry_ = registry_.Take({std::to_string(getpid()),
@@ -99,6 +108,7 @@ PauseRecord::PauseRecord(const std::string& name, Instant time,
                            {{"simulation", name},
                             {"time", static_cast<double>(time.nanoseconds()) / 1e9},
                             {"nodes", nodes},
+                            {"kernels", kernels},
                             {"links", joined}},
                            listen});
 }

@@ -5,6 +5,7 @@
 // /tmp/viaduct-UID/paused.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,15 +15,17 @@
 
 namespace viaduct::guest {
 
-// A network between nodes that have a kernel (and perhaps others, of which nothing is said).
+// A network between nodes.
 struct PausedLink {
-  std::vector<std::string> nodes, interfaces;  // of each node: its interface, in its kernel
+  std::string name;                            // empty: it has none
+  std::vector<std::string> nodes, interfaces;  // of each node: its interface
 };
 
 struct PausedSimulation : sys::RegistryEntry {
-  std::string simulation;          // its name, as people know it
-  double time = 0;                 // s: the virtual instant at which it was paused
-  std::vector<std::string> nodes;  // that have a kernel
+  std::string simulation;            // its name, as people know it
+  double time = 0;                   // s: the virtual instant at which it was paused
+  std::vector<std::string> nodes;    // all; of a C++ program: those that have a kernel
+  std::vector<std::string> kernels;  // those that have one, on which shells can be opened
   std::vector<PausedLink> links;
 
   void Read(const sys::RecordLines& lines);
@@ -36,6 +39,8 @@ std::vector<PausedSimulation> ListPaused();
 // The simulation with that name or pid; if `name` is empty, the only one. Throws UsageError that
 // lists those that exist.
 PausedSimulation FindPaused(const std::string& name);
+// The simulation with that name or pid, or nothing: another may have the name.
+std::optional<PausedSimulation> LookForPaused(const std::string& name);
 // Removes the records of simulations that have ended without doing so, and returns them. Problems
 // are appended to `problems`.
 std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems);
@@ -46,7 +51,7 @@ class PauseRecord {
  public:
   // Throws SystemError; EnvironmentError where its place is somebody else's.
   PauseRecord(const std::string& name, Instant time, const std::vector<std::string>& nodes,
-              const std::vector<PausedLink>& links);
+              const std::vector<std::string>& kernels, const std::vector<PausedLink>& links);
   PauseRecord(const PauseRecord&) = delete;
   PauseRecord& operator=(const PauseRecord&) = delete;
   ~PauseRecord();

@@ -172,6 +172,20 @@ void ShellClient::TakeInput() {
   Send(ShellPacket::kInput, {buffer.data(), size > 0 ? static_cast<size_t>(size) : 0});
 }
 
+json Ask(const PausedSimulation& paused, const json& request) {
+  const UniqueFd connection = ConnectToPaused(paused);
+  SendShell(connection.get(), ShellPacket::kAsk, StrictJsonText(request), kForEver);
+  std::string answer;
+  for (;;) {
+    const std::string packet = ReceivePacket(connection.get());
+    const auto message = ParseShell(packet);
+    if (!message) throw Error(fmt::format("simulation {} has ended", paused.simulation));
+    if (message->packet == ShellPacket::kError) ThrowShellError(message->payload);
+    if (message->packet == ShellPacket::kOpened) return json::parse(answer);
+    answer += message->payload;
+  }
+}
+
 void Resume(const PausedSimulation& paused) {
   const UniqueFd connection = ConnectToPaused(paused);
   SendShell(connection.get(), ShellPacket::kResume, "", kForEver);

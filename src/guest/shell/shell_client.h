@@ -1,6 +1,7 @@
 // The user's side of a program on a node of a paused simulation.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ class ShellClient {
   std::optional<int> status_;
 };
 
+// The answer of the simulation to what is asked about itself (ns3/sim/paused-view.h), which lets no
+// virtual time pass. Throws the simulation's Error.
+nlohmann::json Ask(const PausedSimulation& paused, const nlohmann::json& request);
 // Lets the simulation continue. Throws the simulation's Error if a shell is open.
 void Resume(const PausedSimulation& paused);
 

@@ -12,13 +12,14 @@ inline constexpr int kShellProtocol = 1;
 inline constexpr size_t kShellPiece = 32 * 1024;  // of input or output in one packet
 
 enum class ShellPacket : char {
-  // To the simulation; the first of a connection is kOpen or kResume.
+  // To the simulation; the first of a connection is kOpen, kResume or kAsk.
   kOpen = 'O',    // JSON: protocol, node, words (none: a shell), environment, folder, terminal,
                   // rows, columns. kOpened, or kError
   kInput = 'I',   // bytes; none: end of input
   kSize = 'W',    // JSON: rows, columns
   kSignal = 'S',  // JSON: signal
   kResume = 'R',  // nothing. kOpened, or kError
+  kAsk = 'Q',     // JSON, as the simulation defines. Its answer in kOutputs and kOpened, or kError
   // From the simulation.
   kOpened = 'A',  // JSON: node, release, time (seconds)
   kError = 'E',   // JSON: message, status (ExitStatus); the last

@@ -46,8 +46,11 @@ std::vector<std::string> EnvironmentWith(const json& changes) {
 }  // namespace
 
 ShellServer::ShellServer(UniqueFd listener, std::vector<ShellNode> nodes,
-                         std::function<Instant()> now)
-    : listener_(std::move(listener)), nodes_(std::move(nodes)), now_(std::move(now)) {
+                         std::function<Instant()> now, Answer answer)
+    : listener_(std::move(listener)),
+      nodes_(std::move(nodes)),
+      now_(std::move(now)),
+      answer_(std::move(answer)) {
   poller_.Add(listener_.get(), 0);
 }
 
@@ -112,8 +115,9 @@ void ShellServer::Handle(uint32_t id, Session& session, const ShellMessage& mess
   if (session.node == nullptr) {
     if (message.packet == ShellPacket::kOpen)
       return Open(id, session, json::parse(message.payload));
+    if (message.packet == ShellPacket::kAsk) return Tell(session, json::parse(message.payload));
     if (message.packet != ShellPacket::kResume)
-      throw UsageError("the first packet neither opens nor resumes");
+      throw UsageError("the first packet neither opens, nor asks, nor resumes");
     Resume();
     Send(session, ShellPacket::kOpened, "{}");
     return Disconnect(session);
@@ -155,6 +159,18 @@ void ShellServer::Open(uint32_t id, Session& session, const json& request) {
   asked_ = true;
 }
 
+void ShellServer::Tell(Session& session, const json& request) {
+  if (!answer_) {
+    throw UsageError("a C++ program tells nothing but of its kernels: viaduct kernel shell NODE");
+  }
+  const std::string text = JsonText(answer_(request));
+  for (size_t at = 0; at < text.size(); at += kShellPiece) {
+    Send(session, ShellPacket::kOutput, std::string_view(text).substr(at, kShellPiece));
+  }
+  Send(session, ShellPacket::kOpened, "{}");
+  Disconnect(session);
+}
+
 ProgramEvents ShellServer::EventsOf(uint32_t id) {
   ProgramEvents events;
   events.started = [this, id](int error_number, const std::string& words) {
@@ -184,6 +200,9 @@ ProgramEvents ShellServer::EventsOf(uint32_t id) {
 }
 
 const ShellNode& ShellServer::FindNode(const std::string& name) const {
+  if (nodes_.empty()) {
+    throw UsageError("no node of this simulation has a kernel; see viaduct ls and viaduct view");
+  }
   std::string names;
   for (const ShellNode& node : nodes_) {
     if (node.name == name) return node;

@@ -30,8 +30,13 @@ struct ShellNode {
 // of the simulator, because it communicates with guests.
 class ShellServer {
  public:
-  // `listener`: that of a PauseRecord. `now`: returns the present virtual instant.
-  ShellServer(UniqueFd listener, std::vector<ShellNode> nodes, std::function<Instant()> now);
+  // Answers what a client asks about the simulation itself. Throws Error.
+  using Answer = std::function<nlohmann::json(const nlohmann::json& request)>;
+
+  // `listener`: that of a PauseRecord. `now`: returns the present virtual instant. `answer`: empty
+  // if the simulation tells nothing.
+  ShellServer(UniqueFd listener, std::vector<ShellNode> nodes, std::function<Instant()> now,
+              Answer answer);
   ShellServer(const ShellServer&) = delete;
   ShellServer& operator=(const ShellServer&) = delete;
   // Closes all connections; the clients report that the simulation has continued.
@@ -65,6 +70,7 @@ class ShellServer {
   bool Read(uint32_t id, Session& session);
   void Handle(uint32_t id, Session& session, const ShellMessage& message);
   void Open(uint32_t id, Session& session, const nlohmann::json& request);
+  void Tell(Session& session, const nlohmann::json& request);
   ProgramEvents EventsOf(uint32_t id);
   const ShellNode& FindNode(const std::string& name) const;
   void Send(Session& session, ShellPacket packet, std::string_view payload);
@@ -77,6 +83,7 @@ class ShellServer {
   UniqueFd listener_;
   std::vector<ShellNode> nodes_;
   std::function<Instant()> now_;
+  Answer answer_;
   Poller poller_;                         // tags: session numbers; 0: the listener
   std::map<uint32_t, Session> sessions_;  // by session number
   uint32_t next_ = 1;

@@ -142,10 +142,13 @@
     const rows = (links.get(link.name) || {}).rows;
     hasSpecs = Boolean(rows);
     if (rows) {
-      for (const direction of ["up", "down"].filter((d) => rows[d])) {
+      // Of a link of several nodes what each of them sends ("n0 up"); nothing happens to what it gets.
+      const all = ["up", "down", ...link.nodes.map((n) => `${n} up`)];
+      for (const direction of all.filter((d) => rows[d])) {
         const form = make("form"), input = make("input", "", { value: rows[direction].spec, name: direction, spellcheck: false });
         input.setAttribute("aria-label", `SPEC ${direction}`);
-        form.append(make("span", direction === "up" ? `${link.nodes[0]} → ${link.nodes[1]}` : `${link.nodes[1]} → ${link.nodes[0]}`), input, make("button", "set"));
+        const way = direction === "up" ? [0, 1] : [1, 0];
+        form.append(make("span", direction.includes(" ") ? `${direction.split(" ")[0]} →` : way.map((n) => link.nodes[n]).join(" → ")), input, make("button", "set"));
         form.onsubmit = (event) => {
           event.preventDefault();
           tell(ask("spec", { link: link.name, direction, spec: input.value }).then(() => say(`${link.name} ${direction}: ${input.value}`)));
