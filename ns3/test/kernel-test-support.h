@@ -19,6 +19,7 @@
 #include "guest/image/image.h"
 #include "sys/find_program.h"
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -50,6 +51,14 @@ WhyNoKernel()
     {
         return error.what();
     }
+}
+
+/** @return whether the newest kernel has an option ("CONFIG_IP_DCCP", gone in 6.16) */
+inline bool
+KernelHas(const std::string& option)
+{
+    const auto absent = viaduct::guest::FindImage("").absent;
+    return std::find(absent.begin(), absent.end(), option) == absent.end();
 }
 
 /** A test that needs a kernel. */

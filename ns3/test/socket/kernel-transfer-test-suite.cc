@@ -30,6 +30,7 @@
  */
 
 using namespace ns3;
+using viaducttest::KernelHas;
 using viaducttest::KernelTestCase;
 
 namespace
@@ -141,6 +142,10 @@ class TransportsTest : public PairTestCase
             }
             for (const char* factory : {TCP, MPTCP, SCTP, UDP, DCCP})
             {
+                if (factory == DCCP && !KernelHas("CONFIG_IP_DCCP"))
+                {
+                    continue;
+                }
                 onOffs.emplace_back(Name(factory, ipv6), OnOff(factory, ipv6));
             }
         }
@@ -287,6 +292,10 @@ class LifeTest : public PairTestCase
     {
         for (const char* factory : {TCP, MPTCP, DCCP})
         {
+            if (factory == DCCP && !KernelHas("CONFIG_IP_DCCP"))
+            {
+                continue;
+            }
             for (const bool ipv6 : {false, true})
             {
                 Live(factory, ipv6);
@@ -393,6 +402,11 @@ class CcidTest : public PairTestCase
 
     void RunWithKernel() override
     {
+        if (!KernelHas("CONFIG_IP_DCCP"))
+        {
+            std::cout << "SKIPPED " << GetName() << ": this kernel has no DCCP" << std::endl;
+            return;
+        }
         const auto two = RatesOf(2);
         const auto three = RatesOf(3);
         NS_TEST_EXPECT_MSG_GT(MeanOf(two), 2, "Mbit/s with CCID 2");

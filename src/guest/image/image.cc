@@ -22,11 +22,18 @@ namespace fs = std::filesystem;
 constexpr const char* kExecutable = "linux";
 constexpr const char* kDescription = "image.json";
 
+// "" if it is not set.
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 fs::path Cache() {
-  if (const char* cache = std::getenv("VIADUCT_CACHE")) return cache;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME")) return fs::path(cache) / "viaduct";
-  const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr ? home : "/root") / ".cache" / "viaduct";
+  if (const std::string cache = Variable("VIADUCT_CACHE"); !cache.empty()) return cache;
+  if (const std::string cache = Variable("XDG_CACHE_HOME"); !cache.empty())
+    return fs::path(cache) / "viaduct";
+  const std::string home = Variable("HOME");
+  return fs::path(home.empty() ? "/root" : home) / ".cache" / "viaduct";
 }
 
 // This user's store first; then, under sudo, that of the invoking user.

@@ -53,6 +53,15 @@ class ImageTest : public testing::Test {
   fs::path cache_;
 };
 
+TEST_F(ImageTest, AnEmptyVariableIsNone) {
+  setenv("VIADUCT_CACHE", "", 1);
+  setenv("XDG_CACHE_HOME", "", 1);
+  EXPECT_TRUE(ImageStore().is_absolute()) << ImageStore();
+  setenv("XDG_CACHE_HOME", cache_.c_str(), 1);
+  EXPECT_EQ(ImageStore(), cache_ / "viaduct" / "kernels");
+  unsetenv("XDG_CACHE_HOME");
+}
+
 TEST_F(ImageTest, ReleasesCompareByNumber) {
   EXPECT_TRUE(OlderRelease("6.9.1", "6.12.0"));
   EXPECT_FALSE(OlderRelease("6.12.0", "6.9.1"));
