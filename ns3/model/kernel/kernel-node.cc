@@ -334,9 +334,8 @@ KernelNode::Configure(Port& port)
         setMtu(mtu);
     }
     port.bridge->WatchMtu(setMtu, mtu);
-    Agent().SetArp(m_number, port.ifindex, port.device->NeedsArp());
     port.bridge->SetUp(IsUp(port));
-    Agent().SetUp(m_number, port.ifindex, IsUp(port));
+    Agent().SetUpAndArp(m_number, port.ifindex, IsUp(port), port.device->NeedsArp());
     for (const IpPrefix& address : AddressesOf(port.device))
     {
         Agent().AddAddress(m_number, port.ifindex, address);

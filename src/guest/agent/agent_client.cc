@@ -350,8 +350,8 @@ void AgentClient::SetMtu(uint32_t node, int ifindex, uint32_t mtu) {
   AskNode(Code::kSetLink, node, agent::SetLink{ifindex, -1, mtu, -1});
 }
 
-void AgentClient::SetArp(uint32_t node, int ifindex, bool on) {
-  AskNode(Code::kSetLink, node, agent::SetLink{ifindex, -1, 0, on ? 1 : 0});
+void AgentClient::SetUpAndArp(uint32_t node, int ifindex, bool up, bool arp) {
+  AskNode(Code::kSetLink, node, agent::SetLink{ifindex, up ? 1 : 0, 0, arp ? 1 : 0});
 }
 
 void AgentClient::AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {

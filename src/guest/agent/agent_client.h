@@ -95,7 +95,7 @@ class AgentClient {
                      std::function<void(const agent::Interface&)> done);
   void SetUp(uint32_t node, int ifindex, bool up);
   void SetMtu(uint32_t node, int ifindex, uint32_t mtu);
-  void SetArp(uint32_t node, int ifindex, bool on);
+  void SetUpAndArp(uint32_t node, int ifindex, bool up, bool arp);
   void AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
   void RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
   // Replaces a route of the same destination and metric.

@@ -123,34 +123,40 @@ void Nodes::Create(const Operation& operation) {
   agent_.Done(operation);
 }
 
-int Nodes::FindDevice(const wire::MacAddress& mac) {
+agent::Interface Nodes::FindDevice(const wire::MacAddress& mac) {
   if (!devices_.contains(mac)) {
     devices_.clear();
-    for (const sys::LinkInfo& link : root_netlink_.Links()) devices_[link.mac] = link.ifindex;
+    for (const sys::LinkInfo& link : root_netlink_.Links())
+      devices_[link.mac] = {link.ifindex, static_cast<uint32_t>(link.mtu)};
   }
   const auto found = devices_.find(mac);
   if (found == devices_.end()) throw SystemError("find the device " + mac.ToString(), ENODEV);
-  const int ifindex = found->second;
+  const agent::Interface device = found->second;
   devices_.erase(found);
-  return ifindex;
+  return device;
 }
 
 void Nodes::MoveInterface(const Operation& operation) {
   const auto request = operation.As<agent::MoveInterface>();
   Node& node = Get(operation.subject);
   const std::string name = agent::FixedText(request.name);
-  root_netlink_.MoveLink(FindDevice(MacOf(request.mac)), node.fd.get(), name);
-  const sys::LinkInfo link = node.netlink.GetLink(name);
-  const agent::Interface result{link.ifindex, static_cast<uint32_t>(link.mtu)};
-  agent_.Done(operation, agent::BytesOf(result));
+  // All of a guest's devices have ifindexes of their own, so that it is free there.
+  const agent::Interface device = FindDevice(MacOf(request.mac));
+  root_netlink_.MoveLinkAsItIs(device.ifindex, node.fd.get(), name);
+  agent_.Done(operation, agent::BytesOf(device));
 }
 
 void Nodes::SetLink(const Operation& operation) {
   const auto request = operation.As<agent::SetLink>();
   sys::Netlink& netlink = Get(operation.subject).netlink;
   if (request.mtu != 0) netlink.SetMtu(request.ifindex, static_cast<int>(request.mtu));
-  if (request.arp >= 0) netlink.SetArp(request.ifindex, request.arp != 0);
-  if (request.up >= 0) netlink.SetUp(request.ifindex, request.up != 0);
+  if (request.arp >= 0 && request.up >= 0) {
+    netlink.SetUpAndArp(request.ifindex, request.up != 0, request.arp != 0);
+  } else if (request.arp >= 0) {
+    netlink.SetArp(request.ifindex, request.arp != 0);
+  } else if (request.up >= 0) {
+    netlink.SetUp(request.ifindex, request.up != 0);
+  }
   agent_.Done(operation);
 }
 

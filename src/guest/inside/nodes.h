@@ -51,13 +51,13 @@ class Nodes {
   void AddMptcpEndpoint(const agent::Operation& operation);
   void SetMptcpLimits(const agent::Operation& operation);
   void Enter(int namespace_fd);
-  int FindDevice(const wire::MacAddress& mac);
+  agent::Interface FindDevice(const wire::MacAddress& mac);
 
   service::Agent& agent_;
   UniqueFd root_;
   int current_;  // the namespace that the thread is in; -1: not known
   sys::Netlink root_netlink_;
-  std::map<wire::MacAddress, int> devices_;  // those of the guest's own namespace
+  std::map<wire::MacAddress, agent::Interface> devices_;  // those of the guest's own namespace
   std::map<uint32_t, std::unique_ptr<Node>> nodes_;
   std::function<void(uint32_t)> on_create_;
 };

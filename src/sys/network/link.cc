@@ -42,10 +42,10 @@ NetlinkMessage ChangeLink(int ifindex) {
   return message;
 }
 
-NetlinkMessage ChangeFlags(int ifindex, unsigned flag, bool on) {
+NetlinkMessage ChangeFlags(int ifindex, unsigned which, unsigned flags) {
   ifinfomsg header = LinkHeader(ifindex);
-  header.ifi_change = flag;
-  header.ifi_flags = on ? flag : 0;
+  header.ifi_change = which;
+  header.ifi_flags = flags;
   NetlinkMessage message(RTM_NEWLINK, 0);
   message.AppendHeader(header);
   return message;
@@ -211,7 +211,13 @@ std::vector<LinkInfo> Netlink::Links() {
 }
 
 void Netlink::SetUp(int ifindex, bool up) {
-  NetlinkMessage message = ChangeFlags(ifindex, IFF_UP, up);
+  NetlinkMessage message = ChangeFlags(ifindex, IFF_UP, up ? IFF_UP : 0);
+  socket_.Request(message, "set " + Describe(ifindex) + (up ? " up" : " down"));
+}
+
+void Netlink::SetUpAndArp(int ifindex, bool up, bool arp) {
+  NetlinkMessage message =
+      ChangeFlags(ifindex, IFF_UP | IFF_NOARP, (up ? IFF_UP : 0) | (arp ? 0 : IFF_NOARP));
   socket_.Request(message, "set " + Describe(ifindex) + (up ? " up" : " down"));
 }
 
@@ -227,7 +233,7 @@ bool Netlink::AwaitRunning(const std::string& name, Duration patience) {
 }
 
 void Netlink::SetArp(int ifindex, bool on) {
-  NetlinkMessage message = ChangeFlags(ifindex, IFF_NOARP, !on);
+  NetlinkMessage message = ChangeFlags(ifindex, IFF_NOARP, on ? 0 : IFF_NOARP);
   socket_.Request(message, "switch ARP of " + Describe(ifindex));
 }
 
@@ -269,6 +275,14 @@ void Netlink::SetIpv6LinkLocal(int ifindex, bool on) {
 void Netlink::MoveLink(int ifindex, int namespace_fd, const std::string& new_name) {
   NetlinkMessage message = ChangeLink(ifindex);
   message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(namespace_fd));
+  message.Put(IFLA_IFNAME, new_name);
+  socket_.Request(message, "move " + Describe(ifindex) + " to another namespace as " + new_name);
+}
+
+void Netlink::MoveLinkAsItIs(int ifindex, int namespace_fd, const std::string& new_name) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(namespace_fd));
+  message.PutU32(IFLA_NEW_IFINDEX, static_cast<uint32_t>(ifindex));
   message.Put(IFLA_IFNAME, new_name);
   socket_.Request(message, "move " + Describe(ifindex) + " to another namespace as " + new_name);
 }

@@ -73,6 +73,7 @@ class Netlink {
   std::vector<LinkInfo> Links();
 
   void SetUp(int ifindex, bool up);
+  void SetUpAndArp(int ifindex, bool up, bool arp);  // both at once
   // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
   // the background, and drops what is sent before. False when there is no carrier for so long.
   bool AwaitRunning(const std::string& name, Duration patience);
@@ -87,6 +88,8 @@ class Netlink {
   // Takes an interface that is down to another namespace under another name (an ifindex may
   // change).
   void MoveLink(int ifindex, int namespace_fd, const std::string& new_name);
+  // The same, and it keeps its ifindex, which must be free there.
+  void MoveLinkAsItIs(int ifindex, int namespace_fd, const std::string& new_name);
 
   // IPv6 addresses are added without duplicate address detection. An address that is already there
   // is an error (EEXIST). Without `is_connected` the kernel gets no route to the address's network
