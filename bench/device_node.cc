@@ -259,6 +259,9 @@ class Sink {
 nlohmann::json Measure(const Options& options) {
   using namespace ns3;
   GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+  // Opening a device may take longer than the traffic's begin: its first packet, a SYN, then waits
+  // for the other's address behind pings, and would be sent again after 3 s only.
+  Config::SetDefault("ns3::ArpCache::PendingQueueSize", UintegerValue(1000));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegment));
   if (options.buffer != 0) {
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(options.buffer));

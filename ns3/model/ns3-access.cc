@@ -20,6 +20,8 @@
 #include "ns3/ripng.h"
 #include "ns3/scheduler.h"
 #include "ns3/simulator.h"
+#include "ns3/tcp-socket-base.h"
+#include "ns3/tcp-tx-buffer.h"
 
 #include <limits>
 #include <list>
@@ -51,6 +53,11 @@ using RipTable = std::integral_constant<int, 11>;
 using RipNgTable = std::integral_constant<int, 12>;
 using PacketTags = std::integral_constant<int, 13>;
 using SocketConnected = std::integral_constant<int, 14>;
+using TcpPersistEvent = std::integral_constant<int, 15>;
+using TcpPersistDelay = std::integral_constant<int, 16>;
+using TcpPersistExpired = std::integral_constant<int, 17>;
+using TcpToSend = std::integral_constant<int, 18>;
+using TcpState = std::integral_constant<int, 19>;
 
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
@@ -72,6 +79,11 @@ constexpr EntriesWith<RipRoutingTableEntry, EventId> Rip::*Get(RipTable);
 constexpr EntriesWith<RipNgRoutingTableEntry, EventId> RipNg::*Get(RipNgTable);
 constexpr PacketTagList Packet::*Get(PacketTags);
 constexpr Callback<void, Ptr<Socket>> Socket::*Get(SocketConnected);
+constexpr EventId TcpSocketBase::*Get(TcpPersistEvent);
+constexpr Time TcpSocketBase::*Get(TcpPersistDelay);
+constexpr void (TcpSocketBase::*Get(TcpPersistExpired))();
+constexpr Ptr<TcpTxBuffer> TcpSocketBase::*Get(TcpToSend);
+constexpr Ptr<TcpSocketState> TcpSocketBase::*Get(TcpState);
 
 struct NodeHandlers
 {
@@ -132,6 +144,11 @@ template struct Grant<RipTable, &Rip::m_routes>;
 template struct Grant<RipNgTable, &RipNg::m_routes>;
 template struct Grant<PacketTags, &Packet::m_packetTagList>;
 template struct Grant<SocketConnected, &Socket::m_connectionSucceeded>;
+template struct Grant<TcpPersistEvent, &TcpSocketBase::m_persistEvent>;
+template struct Grant<TcpPersistDelay, &TcpSocketBase::m_persistTimeout>;
+template struct Grant<TcpPersistExpired, &TcpSocketBase::PersistTimeout>;
+template struct Grant<TcpToSend, &TcpSocketBase::m_txBuffer>;
+template struct Grant<TcpState, &TcpSocketBase::m_tcb>;
 
 using HandlerEntry =
     std::remove_cvref_t<decltype((std::declval<const Node&>().*Get(NodeHandlers{})).front())>;
@@ -210,6 +227,40 @@ VisitGlobal(const Ipv4RoutingProtocol& protocol, const RouteVisitor<Ipv4RoutingT
         }
     }
     return routing != nullptr;
+}
+
+void Probe(TcpSocketBase* socket);
+
+/** As ns-3's own event it ends with the socket, which cancels it. */
+void
+ProbeAfter(Time delay, TcpSocketBase* socket)
+{
+    socket->*Get(TcpPersistEvent{}) = Simulator::Schedule(delay, &Probe, socket);
+}
+
+/** Has our event in place of ns-3's. */
+void
+TakePersistEvent(TcpSocketBase* socket)
+{
+    const EventId event = socket->*Get(TcpPersistEvent{});
+    if (event.IsPending())
+    {
+        const Time left = Simulator::GetDelayLeft(event);
+        Simulator::Remove(event);
+        ProbeAfter(left, socket);
+    }
+}
+
+void
+Probe(TcpSocketBase* socket)
+{
+    const SequenceNumber32 next = (socket->*Get(TcpState{}))->m_nextTxSequence;
+    if ((socket->*Get(TcpToSend{}))->SizeFromSequence(next) == 0)
+    {
+        return ProbeAfter(socket->*Get(TcpPersistDelay{}), socket);
+    }
+    (socket->*Get(TcpPersistExpired{}))();
+    TakePersistEvent(socket);
 }
 
 } // namespace
@@ -335,6 +386,15 @@ void
 SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed)
 {
     socket.SetConnectCallback(socket.*Get(SocketConnected{}), failed);
+}
+
+void
+ProbeOnlyWithData(Ptr<Socket> socket)
+{
+    if (Ptr<TcpSocketBase> tcp = DynamicCast<TcpSocketBase>(socket))
+    {
+        TakePersistEvent(PeekPointer(tcp));
+    }
 }
 
 std::optional<uint64_t>

@@ -142,6 +142,15 @@ void KeepPlacesOfRefused(Ping& ping, uint16_t sequence);
 void SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed);
 
 /**
+ * Makes TCP probe a window of zero only while it has data to send (RFC 9293, section 3.8.6.1).
+ * ns-3's timer (TcpSocketBase::PersistTimeout(), 3.44 to 3.48) also starts without any, for a
+ * listening socket too, and reads the data through a null pointer when it expires. To be called
+ * after a segment that may have started it: one without ACK or with a window of zero.
+ * @param socket a socket; of TCP, or nothing is done
+ */
+void ProbeOnlyWithData(Ptr<Socket> socket);
+
+/**
  * @return when the next event of the simulation is due, in steps of the time resolution (the
  * largest number: there is none); nothing if the implementation is not DefaultSimulatorImpl
  */

@@ -7,6 +7,7 @@
 #include "frame-check.h"
 #include "interface-port.h"
 #include "payload-restorer.h"
+#include "transport-guard.h"
 #include "wire-conversion.h"
 
 #include "ns3/abort.h"
@@ -95,6 +96,10 @@ RingNetDevice::DoInitialize()
     }
     m_burst.Start(GetNode()->GetId(), m_stamps == InterfaceStamps::USER);
     SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
+    if (m_opened)
+    {
+        TransportGuard::InstallUnlessGuarded(GetNode()); // what strangers may send
+    }
     EthernetNetDevice::DoInitialize();
 }
 

@@ -66,6 +66,32 @@ InsertOnAll(Ptr<Stack> stack, Ptr<TransportGuard> guard)
     }
 }
 
+/** @return whether nobody stands before a protocol on any interface */
+template <typename Stack>
+bool
+IsAlone(Ptr<Stack> stack, Ptr<IpL4Protocol> protocol)
+{
+    for (uint32_t i = 0; stack && i < stack->GetNInterfaces(); ++i)
+    {
+        if (stack->GetProtocol(protocol->GetProtocolNumber(), i) != protocol)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** @return whether a readable TCP segment may start ns-3's timer for windows of zero */
+bool
+MayStopSending(Ptr<const Packet> segment)
+{
+    constexpr std::size_t FLAGS = 13, WINDOW = 14, END = 16; // RFC 9293, section 3.1
+    constexpr uint8_t ACK = 0x10;
+    uint8_t bytes[END] = {};
+    return segment->CopyData(bytes, END) == END &&
+           ((bytes[FLAGS] & ACK) == 0 || (bytes[WINDOW] == 0 && bytes[WINDOW + 1] == 0));
+}
+
 /** ns-3 has AH and ESP in name only, and ends when it meets one (Ipv6L3Protocol::LocalDeliver()).
  */
 void
@@ -91,6 +117,16 @@ TransportGuard::GetTypeId()
     static TypeId tid =
         TypeId("ns3::TransportGuard").SetParent<IpL4Protocol>().SetGroupName("Viaduct");
     return tid;
+}
+
+Ptr<TransportGuard>
+TransportGuard::InstallUnlessGuarded(Ptr<Node> node)
+{
+    Ptr<UdpL4Protocol> udp = node->GetObject<UdpL4Protocol>();
+    return udp && IsAlone(node->GetObject<Ipv4L3Protocol>(), udp) &&
+                   IsAlone(node->GetObject<Ipv6L3Protocol>(), udp)
+               ? Install(node)
+               : nullptr;
 }
 
 Ptr<TransportGuard>
@@ -155,7 +191,17 @@ TransportGuard::ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> i
 {
     if (!IsHarmful(p))
     {
-        return m_inner->Receive(p, header, interface);
+        const bool mayStop =
+            GetProtocolNumber() == TcpL4Protocol::PROT_NUMBER && MayStopSending(p);
+        const RxStatus status = m_inner->Receive(p, header, interface);
+        if (mayStop)
+        {
+            for (const Ptr<Socket>& socket : ns3access::SocketsOf(m_inner))
+            {
+                ns3access::ProbeOnlyWithData(socket);
+            }
+        }
+        return status;
     }
     NS_LOG_WARN("node " << m_node->GetId() << ": dropped a malformed packet from "
                         << header.GetSource());

@@ -20,6 +20,9 @@ namespace ns3
  * (IsReadableSegment(), IsReadableDatagram()): anybody on a real network can send it, and it would
  * end the simulator.
  *
+ * After segments that may start it, TCP's timer for windows of zero is made to do nothing without
+ * data (ns3access::ProbeOnlyWithData()): a lone RST to a listening port would end the simulator.
+ *
  * It is after reassembly, so fragments do not pass it by. Datagrams for a port that no socket of
  * ns-3 is bound to are a program's: only their header is its concern. ICMPv6 has no guard, as
  * Ipv6Interface casts what it finds under that number (ipv6-interface.cc): see IsParsable().
@@ -36,6 +39,13 @@ class TransportGuard : public IpL4Protocol
      * @return the guard of UDP; null without UDP
      */
     static Ptr<TransportGuard> Install(Ptr<Node> node);
+
+    /**
+     * The same, unless somebody (a guard, a ProgramPort) stands before the node's UDP already.
+     * @param node the node
+     * @return the guard of UDP; null if none was put there
+     */
+    static Ptr<TransportGuard> InstallUnlessGuarded(Ptr<Node> node);
 
     /** @return how many datagrams, segments and messages all guards of the node have dropped */
     uint64_t GetDrops() const

@@ -8,9 +8,14 @@
 #include "ns3/frame-check.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-interface.h"
+#include "ns3/ipv4-l3-protocol.h"
 #include "ns3/olsr-helper.h"
 #include "ns3/olsr-routing-protocol.h"
 #include "ns3/segment-check.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-socket-factory.h"
 #include "ns3/test.h"
 #include "ns3/transport-guard.h"
 
@@ -384,6 +389,61 @@ class StackSurvivesTestCase : public TestCase
     std::mt19937 m_random{std::random_device{}()}; //!< other packets each time
 };
 
+/** What starts TCP's timer for windows of zero where there is nothing to send. */
+class NothingToProbeTestCase : public TestCase
+{
+  public:
+    /**
+     * @param flags of the segment to the listening port: RST or SYN
+     * @param window its window
+     */
+    NothingToProbeTestCase(uint8_t flags, uint16_t window)
+        : TestCase("a listening TCP survives flags " + std::to_string(flags) + ", window " +
+                   std::to_string(window)),
+          m_flags(flags),
+          m_window(window)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Ptr<Node> node = CreateObject<Node>();
+        InternetStackHelper().Install(node);
+        Ptr<TransportGuard> guard = TransportGuard::InstallUnlessGuarded(node);
+        NS_TEST_ASSERT_MSG_NE(guard, nullptr, "nobody was there");
+        NS_TEST_EXPECT_MSG_EQ(TransportGuard::InstallUnlessGuarded(node), nullptr, "only once");
+        Ptr<Socket> listener = Socket::CreateSocket(node, TcpSocketFactory::GetTypeId());
+        listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+        listener->Listen();
+        Ptr<Ipv4L3Protocol> ipv4 = node->GetObject<Ipv4L3Protocol>();
+        Simulator::Schedule(Seconds(1), [=, this] {
+            TcpHeader tcp;
+            tcp.SetSourcePort(5000);
+            tcp.SetDestinationPort(9);
+            tcp.SetFlags(m_flags);
+            tcp.SetWindowSize(m_window);
+            Ptr<Packet> segment = Create<Packet>();
+            segment->AddHeader(tcp);
+            Ipv4Header header;
+            header.SetSource("127.0.0.1");
+            header.SetDestination("127.0.0.1");
+            header.SetProtocol(TcpL4Protocol::PROT_NUMBER);
+            header.SetPayloadSize(segment->GetSize());
+            ipv4->GetProtocol(TcpL4Protocol::PROT_NUMBER, 0)
+                ->Receive(segment, header, ipv4->GetInterface(0));
+        });
+        Simulator::Stop(Seconds(100));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), Seconds(100), "it goes on");
+        NS_TEST_EXPECT_MSG_EQ(guard->GetDrops(), 0, "nothing is malformed");
+        Simulator::Destroy();
+    }
+
+    uint8_t m_flags;   //!< TcpHeader::Flags_t
+    uint16_t m_window; //!< not scaled
+};
+
 /** Datagrams for a port that ns-3 does not use are a program's, whatever they are. */
 class UnboundPortTestCase : public TestCase
 {
@@ -428,6 +488,8 @@ class TransportGuardTestSuite : public TestSuite
         AddTestCase(new StackSurvivesTestCase, TestCase::Duration::QUICK);
         AddTestCase(new OlsrSurvivesTestCase, TestCase::Duration::QUICK);
         AddTestCase(new UnboundPortTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new NothingToProbeTestCase(TcpHeader::RST, 32768), TestCase::Duration::QUICK);
+        AddTestCase(new NothingToProbeTestCase(TcpHeader::SYN, 0), TestCase::Duration::QUICK);
     }
 };
 

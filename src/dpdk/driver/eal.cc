@@ -129,9 +129,10 @@ Eal::Eal() : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MF
 }
 
 Eal& Eal::Get() {
+  // Never destroyed: threads of DPDK's may use it, and ports that end at the program's exit.
   static std::mutex once;
-  static std::optional<std::string> failed;
-  static Eal* eal = nullptr;  // never destroyed: threads of DPDK's may use it
+  static auto& failed = *new std::optional<std::string>;
+  static Eal* eal = nullptr;
   const std::scoped_lock lock(once);
   if (failed) throw EnvironmentError(*failed);
   if (eal != nullptr) return *eal;

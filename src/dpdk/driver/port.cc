@@ -77,9 +77,10 @@ bool IsPromiscuous(int fd, int ifindex) {
 
 // Interfaces that this process has a device on, by the cookie of their network namespace and their
 // index: net_af_packet's sockets of one process on one interface are a fanout group, of which each
-// gets a part of the frames. With Eal::mutex() held.
+// gets a part of the frames. With Eal::mutex() held. Never destroyed: where an error ends the
+// program, ns-3 destroys its nodes, and with them ports, later than what this library has.
 std::set<std::pair<uint64_t, int>>& InUse() {
-  static std::set<std::pair<uint64_t, int>> in_use;
+  static auto& in_use = *new std::set<std::pair<uint64_t, int>>;
   return in_use;
 }
 
