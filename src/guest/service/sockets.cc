@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 // This header needs declarations of those above.
@@ -49,6 +50,23 @@ int SocketType(int fd) {
   socklen_t length = sizeof type;
   SystemCall("getsockopt SO_TYPE", getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length));
   return type;
+}
+
+// Whether an error of it is the end of a connection.
+bool HasConnection(int fd) {
+  const int type = SocketType(fd);
+  return type != SOCK_DGRAM && type != SOCK_RAW;
+}
+
+// Whether receiving nothing from a connection of DCCP was an empty message and not its end. One that
+// directly precedes an end which has arrived too is not told from it.
+bool WasEmptyMessage(int fd) {
+  if (SocketType(fd) != SOCK_DCCP) return false;
+  pollfd state{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  SystemCall("poll", poll(&state, 1, 0));
+  if ((state.revents & (POLLRDHUP | POLLHUP)) == 0) return true;
+  std::byte next{};
+  return recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 }  // namespace
@@ -284,8 +302,21 @@ bool Sockets::SendOnce(Socket& socket, Pending& pending) {
   const std::byte* from = zeros ? kZeroBytes.data() : pending.bytes.data() + pending.sent;
   const size_t length = zeros ? std::min<uint64_t>(left, kPiece) : left;
   sockaddr* to = pending.to ? pending.to->get() : nullptr;
-  const ssize_t sent =
-      sendto(socket.fd.get(), from, length, MSG_NOSIGNAL, to, pending.to ? pending.to->length : 0);
+  const auto send_now = [&] {
+    return sendto(socket.fd.get(), from, length, MSG_NOSIGNAL, to,
+                  pending.to ? pending.to->length : 0);
+  };
+  ssize_t sent = send_now();
+  if (sent < 0 && errno != EAGAIN && errno != ENOBUFS && !HasConnection(socket.fd.get())) {
+    // An error of an earlier message (ICMP)? Then this one is not to be lost for it.
+    const int earlier = errno;
+    sent = send_now();
+    if (sent >= 0 || errno != earlier) {
+      const int error_number = errno;
+      ReportBroken(socket, earlier);
+      errno = error_number;
+    }
+  }
   if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return false;
   const int error_number = sent < 0 ? errno : 0;
   // A datagram that cannot be sent is lost, and so are the bytes that a lost connection would have
@@ -306,7 +337,8 @@ void Sockets::SendPending(Socket& socket) {
   while (!socket.pending.empty()) {
     Pending& first = socket.pending.front();
     const bool more = SendOnce(socket, first);
-    if (first.sent == first.length) socket.pending.pop_front();
+    // An empty message that has to wait is not sent yet either.
+    if (more && first.sent == first.length) socket.pending.pop_front();
     if (!more) return;
   }
   AfterPending(socket);
@@ -431,8 +463,7 @@ void Sockets::OnEvents(uint32_t number, uint32_t events) {
 
 void Sockets::ReportBroken(Socket& socket, int error_number) {
   if (error_number == 0) return;
-  const int type = SocketType(socket.fd.get());
-  if (type != SOCK_DGRAM && type != SOCK_RAW) {
+  if (HasConnection(socket.fd.get())) {
     socket.ended = true;
     for (const Pending& pending : socket.pending) socket.written += pending.length - pending.sent;
     socket.pending.clear();
@@ -461,7 +492,8 @@ void Sockets::Receive(Socket& socket) {
   }
   from.length = header.msg_namelen;
   const Endpoint sender = FromSocketAddress(from);
-  if (received == 0 && (socket.stream || sender.family == AF_UNSPEC)) {
+  if (received == 0 && (socket.stream || sender.family == AF_UNSPEC) &&
+      !WasEmptyMessage(socket.fd.get())) {
     socket.ended = true;
     agent_.Post(Code::kEnd, socket.number, 0, {});
     return;

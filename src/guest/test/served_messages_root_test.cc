@@ -46,6 +46,20 @@ class ServedDatagramsTest : public ServedPeersTest {
     Tell(Code::kSend, peer, {BytesOf(Local(port)), BytesOf(std::string_view(text))},
          agent::kToEndpoint);
   }
+  // Frames of the node's loopback device leave it at 1 Mbit/s, so that senders wait for room.
+  void SlowDown() {
+    int status = -1;
+    ProgramRequest request;
+    request.node = node_;
+    request.environment = DefaultEnvironment();
+    request.words = {"/usr/sbin/tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit",
+                     "burst", "70000", "limit", "10000000"};
+    ProgramEvents events;
+    events.exited = [&status](int with) { status = with; };
+    programs_->Start(request, events);
+    for (int i = 0; i < 100 && status < 0; ++i) Settle();
+    ASSERT_EQ(status, 0);
+  }
   void SetOption(const Peer& peer, int level, int name, int value) {
     Tell(Code::kSetOption, peer, {BytesOf(agent::SocketOption{level, name}), BytesOf(value)});
   }
@@ -158,6 +172,34 @@ TEST_P(ServedDatagramsTest, MoreThanTheBuffersHoldIsSentInTime) {
   Settle();
   EXPECT_EQ(server_.messages.size(), 30u);
   EXPECT_EQ(client_.written, 90'000u);
+  EXPECT_THAT(client_.failures, IsEmpty());
+}
+
+TEST_P(ServedDatagramsTest, EmptyMessagesThatWaitForRoomAreSent) {
+  SlowDown();
+  OpenBoth();
+  SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);
+  const std::string text = Pattern(3000, 4);
+  std::vector<uint64_t> sizes;
+  for (int i = 0; i < 20; ++i) {
+    SendTo(client_, text);
+    SendTo(client_, "");
+    sizes.insert(sizes.end(), {text.size(), 0});
+  }
+  for (int i = 0; i < 50 && server_.messages.size() < sizes.size(); ++i) Settle();
+  EXPECT_EQ(Sizes(server_), sizes);
+}
+
+TEST_P(ServedDatagramsTest, AnErrorOfOneMessageLosesNoOtherOne) {
+  constexpr int kCount = 80;
+  SlowDown();
+  Open(client_);
+  SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);  // so that some wait
+  Tell(Code::kConnect, client_, {BytesOf(Local(kPort))});
+  for (int i = 0; i < kCount; ++i) SendZeros(client_, 3000);
+  for (int i = 0; i < 50 && client_.written < kCount * 3000u; ++i) Settle();
+  EXPECT_EQ(client_.broken, ECONNREFUSED);
+  EXPECT_EQ(client_.written, kCount * 3000u);
   EXPECT_THAT(client_.failures, IsEmpty());
 }
 
@@ -327,6 +369,23 @@ TEST_P(ServedConnectionsTest, LongMessagesOfSctpAreWhole) {
   for (int i = 0; i < 20 && server_.messages.size() < 4; ++i) Settle();
   EXPECT_THAT(Sizes(server_), ElementsAre(60'000, 60'000, 60'000, 50'000));
   EXPECT_TRUE(server_.bytes == text + text + text + std::string(50'000, '\0'));
+}
+
+TEST_P(ServedConnectionsTest, AnEmptyMessageOfDccpIsNotItsEnd) {
+  Use(kProtocols[1]);
+  Connect();
+  for (const char* text : {"one", "", "", "two", ""}) {
+    Tell(Code::kSend, client_, {BytesOf(std::string_view(text))});
+  }
+  for (int i = 0; i < 20 && server_.messages.size() < 5; ++i) Settle();
+  EXPECT_THAT(Sizes(server_), ElementsAre(3, 0, 0, 3, 0));
+  EXPECT_FALSE(server_.ended);
+  Send(client_, "last");
+  Tell(Code::kClose, client_, {});
+  for (int i = 0; i < 20 && !server_.ended; ++i) Settle();
+  EXPECT_EQ(server_.bytes, "onetwolast");
+  EXPECT_TRUE(server_.ended);
+  EXPECT_EQ(server_.messages.size(), 6u);
 }
 
 TEST_P(ServedConnectionsTest, AnAbortBreaksTheOtherEnd) {
