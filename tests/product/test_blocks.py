@@ -76,11 +76,14 @@ def emulate(four: str, words: list[str]) -> None:
     try:
         path.wait_for(" is on ")
         if "--between" in words and "--class" not in words:
+            at = words.index("--between") + 1
+            first, second = words[at : at + 2]
             for _, other in COMMANDS:
-                if other[:3] == ["path", "set", "--between"]:
+                if other[:5] == ["path", "set", "--between", first, second]:
                     inside(four, str(VIADUCT), *other).expect()
-            assert "eth1-eth2" in inside(four, str(VIADUCT), "path", "stats").expect().output
-            assert "eth1" in inside(four, str(VIADUCT), "path", "ls").expect().output
+            stats = inside(four, str(VIADUCT), "path", "stats").expect().output
+            assert f"{first}-{second}" in stats
+            assert first in inside(four, str(VIADUCT), "path", "ls").expect().output
         os.kill(path.pid, signal.SIGINT)
         assert path.wait() == 0, path.text
         assert re.search(r"^pair +.*arrived", path.text, re.MULTILINE), path.text

@@ -91,7 +91,7 @@ def test_loss_reordering_and_duplicates_on_the_way(
     own = {node: f"{hosts.name}own{node}" for node in "ab"}
     for namespace in own.values():
         execute(["ip", "netns", "add", namespace]).expect()
-    text = NODES.format(a="true", b="true") + f"mode: {mode}\ntiming: {{lateness_limit: 1s}}\n"
+    text = NODES.format(a="true", b="true") + f"mode: {mode}\ntiming: {{lateness_limit: 30s}}\n"
     file = scenario(text)
     key, written = test_hub.key_of(file), tmp_path / "hub.json"
     with bad_network(hosts), hub(hosts, file, "--json", str(written)) as process:
