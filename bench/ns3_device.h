@@ -82,7 +82,7 @@ class ArrivalWatch {
     }
     return count > 0 ? now - last_.at > kQuiet : now - made_ > kPatience;
   }
-  double Seconds() const { return (last_.at - first_.at).ToSeconds(); }
+  double Seconds() const { return first_.at == Instant() ? 0 : (last_.at - first_.at).ToSeconds(); }
   // Both within those seconds.
   uint64_t Count() const { return first_.at == Instant() ? 0 : last_.count - first_.count; }
   double Processor() const { return last_.processor - first_.processor; }

@@ -349,6 +349,27 @@ OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
     return opened;
 }
 
+/** Throws UsageError for an attribute that the kind of port does not have. */
+void
+CheckKind(const InterfaceRequest& request)
+{
+    const auto refuse = [&](const std::string& attribute, const std::string& of) {
+        throw viaduct::UsageError(attribute + " is for " + of + " of interface " +
+                                  request.interface +
+                                  ", not for this one: leave it out (attributes of "
+                                  "ns3::RingNetDevice)");
+    };
+    const bool packet = request.kind == InterfacePortKind::PACKET;
+    if (request.queues > 1 && !packet && request.kind != InterfacePortKind::TAP)
+    {
+        refuse("Queues", "the ports AfPacket and Tap");
+    }
+    if (request.blocks && !packet)
+    {
+        refuse("RingBlocks", "the port AfPacket");
+    }
+}
+
 } // namespace
 
 InterfacePort
@@ -360,17 +381,10 @@ OpenInterfacePort(const InterfaceRequest& request)
     {
         scope.emplace(target.get());
     }
+    CheckKind(request);
     if (request.kind == InterfacePortKind::DPDK && viaduct::dpdk::IsDevice(request.interface))
     {
         return OpenDpdkDevice(request, target.get());
-    }
-    if (request.queues > 1 && request.kind != InterfacePortKind::PACKET &&
-        request.kind != InterfacePortKind::TAP)
-    {
-        throw viaduct::UsageError("Queues is for the ports AfPacket and Tap of interface " +
-                                  request.interface +
-                                  ": set it to 1 (attribute of "
-                                  "ns3::RingNetDevice)");
     }
     Ports ports;
     auto info = viaduct::sys::Netlink().FindLink(request.interface);

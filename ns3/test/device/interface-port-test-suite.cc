@@ -128,6 +128,42 @@ class RefusalTestCase : public PortTestCase
     }
 };
 
+/** What only other kinds of ports have is refused, and not left out without a word. */
+class OtherKindsTestCase : public PortTestCase
+{
+  public:
+    OtherKindsTestCase() : PortTestCase("AfXdp", "refused with attributes of other ports")
+    {
+    }
+
+  private:
+    void RunOnInterfaces() override
+    {
+        ReactorScope reactor(TestTime::REAL);
+        TestInterface link;
+        for (const std::string kind : {"AfXdp", "Tap", "Dpdk", "Auto"})
+        {
+            Ptr<RingNetDevice> blocks = link.MakeDevice(kind);
+            blocks->SetAttribute("RingBlocks", BooleanValue(true));
+            NS_TEST_EXPECT_MSG_EQ(Refusal(blocks).rfind("RingBlocks is for the port AfPacket", 0),
+                                  0,
+                                  Refusal(blocks));
+            blocks->Dispose();
+            if (kind != "Tap")
+            {
+                Ptr<RingNetDevice> queues = link.MakeDevice(kind);
+                queues->SetAttribute("Queues", UintegerValue(2));
+                NS_TEST_EXPECT_MSG_EQ(
+                    Refusal(queues).rfind("Queues is for the ports AfPacket and Tap", 0),
+                    0,
+                    Refusal(queues));
+                queues->Dispose();
+            }
+        }
+        Simulator::Destroy();
+    }
+};
+
 /** The tests of the attribute Port. */
 class InterfacePortTestSuite : public TestSuite
 {
@@ -139,6 +175,7 @@ class InterfacePortTestSuite : public TestSuite
             AddTestCase(new ChoiceTestCase(kind), TestCase::Duration::QUICK);
         }
         AddTestCase(new RefusalTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new OtherKindsTestCase, TestCase::Duration::QUICK);
     }
 };
 
