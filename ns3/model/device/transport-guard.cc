@@ -191,8 +191,7 @@ TransportGuard::ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> i
 {
     if (!IsHarmful(p))
     {
-        const bool mayStop =
-            GetProtocolNumber() == TcpL4Protocol::PROT_NUMBER && MayStopSending(p);
+        const bool mayStop = GetProtocolNumber() == TcpL4Protocol::PROT_NUMBER && MayStopSending(p);
         const RxStatus status = m_inner->Receive(p, header, interface);
         if (mayStop)
         {

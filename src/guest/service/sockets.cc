@@ -58,8 +58,8 @@ bool HasConnection(int fd) {
   return type != SOCK_DGRAM && type != SOCK_RAW;
 }
 
-// Whether receiving nothing from a connection of DCCP was an empty message and not its end. One that
-// directly precedes an end which has arrived too is not told from it.
+// Whether receiving nothing from a connection of DCCP was an empty message and not its end. One
+// that directly precedes an end which has arrived too is not told from it.
 bool WasEmptyMessage(int fd) {
   if (SocketType(fd) != SOCK_DCCP) return false;
   pollfd state{.fd = fd, .events = POLLRDHUP, .revents = 0};

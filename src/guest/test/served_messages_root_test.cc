@@ -52,8 +52,8 @@ class ServedDatagramsTest : public ServedPeersTest {
     ProgramRequest request;
     request.node = node_;
     request.environment = DefaultEnvironment();
-    request.words = {"/usr/sbin/tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit",
-                     "burst", "70000", "limit", "10000000"};
+    request.words = {"/usr/sbin/tc", "qdisc", "add",   "dev",   "lo",    "root",    "tbf",
+                     "rate",         "1mbit", "burst", "70000", "limit", "10000000"};
     ProgramEvents events;
     events.exited = [&status](int with) { status = with; };
     programs_->Start(request, events);
