@@ -142,7 +142,7 @@ void Nodes::MoveInterface(const Operation& operation) {
   const std::string name = agent::FixedText(request.name);
   // All of a guest's devices have ifindexes of their own, so that it is free there.
   const agent::Interface device = FindDevice(MacOf(request.mac));
-  root_netlink_.MoveLinkAsItIs(device.ifindex, node.fd.get(), name);
+  root_netlink_.MoveLink(device.ifindex, node.fd.get(), name, /*keeps_ifindex=*/true);
   agent_.Done(operation, agent::BytesOf(device));
 }
 

@@ -272,17 +272,11 @@ void Netlink::SetIpv6LinkLocal(int ifindex, bool on) {
   socket_.Request(message, "set the IPv6 address generation of " + Describe(ifindex));
 }
 
-void Netlink::MoveLink(int ifindex, int namespace_fd, const std::string& new_name) {
+void Netlink::MoveLink(int ifindex, int namespace_fd, const std::string& new_name,
+                       bool keeps_ifindex) {
   NetlinkMessage message = ChangeLink(ifindex);
   message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(namespace_fd));
-  message.Put(IFLA_IFNAME, new_name);
-  socket_.Request(message, "move " + Describe(ifindex) + " to another namespace as " + new_name);
-}
-
-void Netlink::MoveLinkAsItIs(int ifindex, int namespace_fd, const std::string& new_name) {
-  NetlinkMessage message = ChangeLink(ifindex);
-  message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(namespace_fd));
-  message.PutU32(IFLA_NEW_IFINDEX, static_cast<uint32_t>(ifindex));
+  if (keeps_ifindex) message.PutU32(IFLA_NEW_IFINDEX, static_cast<uint32_t>(ifindex));
   message.Put(IFLA_IFNAME, new_name);
   socket_.Request(message, "move " + Describe(ifindex) + " to another namespace as " + new_name);
 }

@@ -85,11 +85,10 @@ class Netlink {
   // How the kernel makes IPv6 link-local addresses: true EUI-64 of the MAC (its default), false
   // none.
   void SetIpv6LinkLocal(int ifindex, bool on);
-  // Takes an interface that is down to another namespace under another name (an ifindex may
-  // change).
-  void MoveLink(int ifindex, int namespace_fd, const std::string& new_name);
-  // The same, and it keeps its ifindex, which must be free there.
-  void MoveLinkAsItIs(int ifindex, int namespace_fd, const std::string& new_name);
+  // Takes an interface that is down to another namespace under another name. Its ifindex may
+  // change, unless it keeps it, which is an error (EBUSY) where that is taken.
+  void MoveLink(int ifindex, int namespace_fd, const std::string& new_name,
+                bool keeps_ifindex = false);
 
   // IPv6 addresses are added without duplicate address detection. An address that is already there
   // is an error (EEXIST). Without `is_connected` the kernel gets no route to the address's network
