@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "embed/stacks.h"
 
@@ -102,12 +103,18 @@ bool MayChange(const char* path) {
   for (const auto& part : wanted) {
     if (part == "..") return false;
   }
-  if (wanted.is_relative()) return here->booting;
+  if (wanted.is_relative()) return here->boot_folder >= 0;
   for (const auto& folder : here->writable) {
     const auto rest = wanted.lexically_relative(folder);
     if (!rest.empty() && *rest.begin() != "..") return true;
   }
   return false;
+}
+
+void LeaveBootFolder() {
+  const int saved = errno;
+  if (fchdir(here->simulator_folder) < 0) abort();  // nobody's names would mean what they did
+  errno = saved;
 }
 
 }  // namespace viaduct::embed

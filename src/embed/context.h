@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/fd.h"
@@ -54,7 +56,8 @@ struct Context {
   int standard[3] = {-1, -1, -1};  // what it has for 0, 1 and 2
   std::set<int> descriptors;       // that it has opened
   int events = -1;                 // its epoll instance
-  bool booting = true;             // its working directory is the folder in which it boots
+  int boot_folder = -1;            // while it boots, relative names are names in it...
+  int simulator_folder = -1;       // ...and else in this one
   std::vector<std::filesystem::path> writable;
 
   std::set<pid_t> processes;  // of its programs
@@ -92,5 +95,26 @@ int Real(int fd);
 
 // Whether the guest may create, change and remove this file of the machine.
 bool MayChange(const char* path);
+
+// Makes the simulator's working directory the process's again.
+void LeaveBootFolder();
+
+// What `action` returns that uses this name: while the guest boots, a relative one is in its
+// folder, which is the process's working directory meanwhile. Fails as a system call does.
+template <typename Action>
+auto AtName(const char* path, Action action) {
+  using Result = decltype(action());
+  if (path[0] == '/' || Here().boot_folder < 0) return action();
+  if (fchdir(Here().boot_folder) < 0) {
+    if constexpr (std::is_pointer_v<Result>) {
+      return Result{nullptr};
+    } else {
+      return Result{-1};
+    }
+  }
+  const Result result = action();
+  LeaveBootFolder();
+  return result;
+}
 
 }  // namespace viaduct::embed

@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -146,6 +148,7 @@ TEST_F(EmbedTest, FaultOfTheSimulatorStaysOne) {
 
 TEST_F(EmbedTest, ChangesOnlyFilesOfItsFolders) {
   context_.writable = {"/tmp/of-guest", "/dev/null"};
+  context_.boot_folder = 0;  // a descriptor
   EXPECT_TRUE(MayChange("u/guest/pid"));
   EXPECT_FALSE(MayChange("../other"));
   EXPECT_TRUE(MayChange("/tmp/of-guest/file"));
@@ -153,8 +156,47 @@ TEST_F(EmbedTest, ChangesOnlyFilesOfItsFolders) {
   EXPECT_FALSE(MayChange("/tmp/of-guest/../other"));
   EXPECT_FALSE(MayChange("/tmp/of-guests"));
   EXPECT_FALSE(MayChange("/etc/passwd"));
-  context_.booting = false;
+  context_.boot_folder = -1;
   EXPECT_FALSE(MayChange("u/guest/pid"));
+}
+
+TEST_F(EmbedTest, RelativeNamesAreInTheFolderInWhichItBoots) {
+  const std::filesystem::path folder =
+      testing::TempDir() + "embed-boot-" + std::to_string(getpid());
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directory(folder);
+  const UniqueFd boot(open(folder.c_str(), O_PATH | O_CLOEXEC));
+  const UniqueFd simulator(open(".", O_PATH | O_CLOEXEC));
+  context_.boot_folder = boot.get();
+  context_.simulator_folder = simulator.get();
+  EXPECT_EQ(imports::Mkdir("u", 0700), 0);
+  const UniqueFd file(imports::Open("u/pid", O_RDWR | O_CREAT, 0600));
+  EXPECT_GE(file.get(), 0);
+  EXPECT_EQ(imports::Access("u/pid", R_OK), 0);
+  struct stat about;
+  EXPECT_EQ(imports::Stat("u/pid", &about), 0);
+  EXPECT_EQ(imports::Symlink("pid", "u/link"), 0);
+  char target[16];
+  EXPECT_EQ(imports::Readlink("u/link", target, sizeof target), 3);
+  const UniqueFd listener(socket(AF_UNIX, SOCK_STREAM, 0)),
+      connection(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{AF_UNIX, "d"};
+  EXPECT_EQ(AtName("d",
+                   [&] {
+                     return bind(listener.get(), reinterpret_cast<sockaddr*>(&address),
+                                 sizeof address);
+                   }),
+            0);
+  EXPECT_EQ(listen(listener.get(), 1), 0);
+  EXPECT_EQ(
+      imports::Connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(std::filesystem::current_path(), before);
+  EXPECT_TRUE(std::filesystem::exists(folder / "u/pid"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "d"));
+
+  context_.boot_folder = context_.simulator_folder = -1;
+  EXPECT_EQ(imports::Access("u/pid", R_OK), -1);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(EmbedTest, RefusesWhatAConfinedProcessMayNotDo) {

@@ -137,6 +137,9 @@ class EmbeddedKernel::Impl {
     context_.standard[2] = SystemCall("dup", fcntl(context_.standard[1], F_DUPFD_CLOEXEC, 0));
     boot_folder_.reset(SystemCall("open folder " + options_.folder.string(),
                                   open(options_.folder.c_str(), O_PATH | O_CLOEXEC)));
+    simulator_folder_.reset(SystemCall("open .", open(".", O_PATH | O_CLOEXEC)));
+    context_.boot_folder = boot_folder_.get();
+    context_.simulator_folder = simulator_folder_.get();
     context_.guest_place = NewStack(static_cast<char*>(stack_) + kStack, Begin);
     sigaltstack(nullptr, &stack_for_signals_);
     SetContext(&context_);
@@ -159,23 +162,18 @@ class EmbeddedKernel::Impl {
 
   void LetRun(bool look_for_input) {
     if (context_.ended || context_.stuck) return;
-    UniqueFd back;
-    if (boot_folder_) {
-      back.reset(SystemCall("open .", open(".", O_PATH | O_CLOEXEC)));
-      SystemCall("fchdir", fchdir(boot_folder_.get()));
-    }
     context_.look_for_input = look_for_input;
     ++context_.switches;
     context_.inside = true;
     viaduct_embed_switch(&context_.simulator_place, context_.guest_place);
     context_.inside = false;
     RestoreSignals(context_);
-    if (back) SystemCall("fchdir", fchdir(back.get()));
   }
 
   void LeaveFolder() {
     boot_folder_.reset();
-    context_.booting = false;
+    simulator_folder_.reset();
+    context_.boot_folder = context_.simulator_folder = -1;
   }
 
   Context& context() { return context_; }
@@ -215,7 +213,7 @@ class EmbeddedKernel::Impl {
   void* stack_ = MAP_FAILED;
   Context context_;
   stack_t stack_for_signals_{};  // the simulator's
-  UniqueFd boot_folder_;
+  UniqueFd boot_folder_, simulator_folder_;
   std::optional<Faults> faults_;
   std::optional<Watchdog> watchdog_;
 };

@@ -23,7 +23,7 @@ struct KernelOptions {
   std::vector<std::string> environment;
   uint64_t memory = 0;                          // bytes, as its command line says
   uint64_t seed = 0;                            // of all its randomness
-  std::filesystem::path folder;                 // its working directory while it boots
+  std::filesystem::path folder;                 // of its relative names while it boots
   std::vector<std::filesystem::path> writable;  // folders in which it may write, and devices
   UniqueFd output;                              // its standard output and error
 };

@@ -4,6 +4,7 @@
 #include <pty.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,7 +28,7 @@ void Forget(int fd) {
 // Calls what changes files where the guest may do that; as Landlock answers otherwise.
 template <typename Action>
 int Change(const char* path, Action action) {
-  return MayChange(path) ? action() : Fail(EACCES);
+  return MayChange(path) ? AtName(path, action) : Fail(EACCES);
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ int Change(const char* path, Action action) {
 int Open(const char* path, int flags, mode_t mode) {
   const bool changes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
   if (changes && !MayChange(path)) return Fail(EACCES);
-  return Opened(open(path, flags | O_CLOEXEC, mode));
+  return Opened(AtName(path, [&] { return open(path, flags | O_CLOEXEC, mode); }));
 }
 
 int Socket(int domain, int type, int protocol) {
@@ -71,13 +72,13 @@ int EpollControl(int events, int operation, int fd, epoll_event* event) {
 int Dup(int fd) { return Opened(fcntl(Real(fd), F_DUPFD_CLOEXEC, 0)); }
 int Dup2(int fd, int other) { return dup2(Real(fd), Real(other)); }
 int Mkstemp(char* name) {
-  return MayChange(name) ? Opened(mkostemp(name, O_CLOEXEC)) : Fail(EACCES);
+  return Opened(Change(name, [&] { return mkostemp(name, O_CLOEXEC); }));
 }
 
 int Openpty(int*, int*, char*, const termios*, const winsize*) { return Fail(EACCES); }
 
 DIR* Opendir(const char* path) {
-  DIR* folder = opendir(path);
+  DIR* folder = AtName(path, [&] { return opendir(path); });
   if (folder != nullptr) Opened(dirfd(folder));
   return folder;
 }
@@ -92,7 +93,7 @@ FILE* Fopen(const char* path, const char* mode) {
     errno = EACCES;
     return nullptr;
   }
-  FILE* file = fopen(path, mode);
+  FILE* file = AtName(path, [&] { return fopen(path, mode); });
   if (file != nullptr) Opened(fileno(file));
   return file;
 }
@@ -106,6 +107,24 @@ int Close(int fd) {
   if (fd >= 0 && fd <= 2) return 0;
   Forget(fd);
   return close(fd);
+}
+
+int Access(const char* path, int mode) {
+  return AtName(path, [&] { return access(path, mode); });
+}
+
+int Stat(const char* path, struct stat* about) {
+  return AtName(path, [&] { return stat(path, about); });
+}
+
+ssize_t Readlink(const char* path, char* target, size_t size) {
+  return AtName(path, [&] { return readlink(path, target, size); });
+}
+
+int Connect(int fd, const sockaddr* address, socklen_t length) {
+  const char* path =
+      address->sa_family == AF_UNIX ? reinterpret_cast<const sockaddr_un*>(address)->sun_path : "/";
+  return AtName(path, [&] { return connect(fd, address, length); });
 }
 
 // Nothing sends SIGIO: TakeInput() looks for what it would tell.

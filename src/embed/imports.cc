@@ -23,6 +23,7 @@ constexpr const char* kWaits =
 constexpr const char* kTracked = "the guest's descriptors are closed at its end";
 constexpr const char* kStandard = "the guest's 0, 1 and 2 are not the simulator's";
 constexpr const char* kConfined = "a guest changes no files of the machine (Confinement)";
+constexpr const char* kBoots = "its working directory while it boots is not the simulator's";
 constexpr const char* kClock = "in time travel the simulator is the only clock";
 constexpr const char* kSignals =
     "signals are the simulator's, but for faults of the guest's kernel";
@@ -82,6 +83,11 @@ const Import kImports[] = {
     {"tcgetattr", Ours(imports::Tcgetattr), kStandard},
     {"tcsetattr", Ours(imports::Tcsetattr), kStandard},
 
+    {"access", Ours(imports::Access), kBoots},
+    {"connect", Ours(imports::Connect), kBoots},
+    {"readlink", Ours(imports::Readlink), kBoots},
+    {"stat64", Ours(imports::Stat), kBoots},
+
     {"exit", Ours(imports::Exit), kEnds},
     {"execv", Ours(imports::Execute), kEnds},
     {"execvp", Ours(imports::Execute), kEnds},
@@ -117,10 +123,8 @@ constexpr const char* kOfLibc[] = {
     "__errno_location",
     "__getdelim",
     "__isoc99_sscanf",
-    "access",
     "cfmakeraw",
     "clock_gettime",
-    "connect",
     "epoll_wait",
     "fallocate64",
     "fdatasync",
@@ -141,7 +145,6 @@ constexpr const char* kOfLibc[] = {
     "pread64",
     "pwrite64",
     "readdir64",
-    "readlink",
     "seekdir",
     "shutdown",
     "sigaddset",
@@ -149,7 +152,6 @@ constexpr const char* kOfLibc[] = {
     "sigemptyset",
     "sigfillset",
     "sigismember",
-    "stat64",
     "statfs64",
     "statx",
     "stderr",

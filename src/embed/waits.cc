@@ -2,6 +2,7 @@
 // thread. They go back to it instead.
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,10 +16,21 @@ namespace {
 
 bool Blocks(int fd) { return (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0; }
 
+bool WouldWait(ssize_t result) { return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK); }
+
 void Await(int fd, short events) {
   if (Here().copy || !Blocks(fd)) return;
   pollfd entry{fd, events, 0};
   while (poll(&entry, 1, 0) == 0) LetSimulatorRun();
+}
+
+// What `action`, which does not wait, returns; where the caller would wait, when that is over.
+template <typename Action>
+ssize_t OnceReady(int fd, short events, Action action) {
+  const ssize_t first = action();
+  if (!WouldWait(first) || Here().copy || !Blocks(fd)) return first;
+  Await(fd, events);
+  return action();
 }
 
 }  // namespace
@@ -55,14 +67,24 @@ int Poll(pollfd* entries, nfds_t count, int milliseconds) {
   return -1;
 }
 
+// Most of what the kernel reads and writes are sockets, which can be asked not to wait.
 ssize_t Read(int fd, void* buffer, size_t length) {
-  Await(Real(fd), POLLIN);
-  return read(Real(fd), buffer, length);
+  const int real = Real(fd);
+  if (!Here().copy) {
+    const ssize_t had =
+        OnceReady(real, POLLIN, [&] { return recv(real, buffer, length, MSG_DONTWAIT); });
+    if (had >= 0 || errno != ENOTSOCK) return had;
+  }
+  Await(real, POLLIN);
+  return read(real, buffer, length);
 }
 
 ssize_t Recvmsg(int fd, msghdr* message, int flags) {
-  if ((flags & MSG_DONTWAIT) == 0) Await(fd, POLLIN);
-  const ssize_t length = recvmsg(fd, message, flags | MSG_CMSG_CLOEXEC);
+  flags |= MSG_CMSG_CLOEXEC;
+  const auto receive = [&](int more) { return recvmsg(fd, message, flags | more); };
+  const bool waits = (flags & MSG_DONTWAIT) == 0 && !Here().copy;
+  const ssize_t length =
+      waits ? OnceReady(fd, POLLIN, [&] { return receive(MSG_DONTWAIT); }) : receive(0);
   if (length < 0) return length;
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -75,14 +97,18 @@ ssize_t Recvmsg(int fd, msghdr* message, int flags) {
 // SIGPIPE, which a kernel blocks for itself (change_sig() in main()), is not for the simulator.
 ssize_t Write(int fd, const void* buffer, size_t length) {
   const int real = Real(fd);
+  const int waits = Here().copy ? 0 : MSG_DONTWAIT;
+  const ssize_t sent =
+      OnceReady(real, POLLOUT, [&] { return send(real, buffer, length, MSG_NOSIGNAL | waits); });
+  if (sent >= 0 || errno != ENOTSOCK) return sent;
   Await(real, POLLOUT);
-  const ssize_t sent = send(real, buffer, length, MSG_NOSIGNAL);
-  return sent < 0 && errno == ENOTSOCK ? write(real, buffer, length) : sent;
+  return write(real, buffer, length);
 }
 
 ssize_t Sendmsg(int fd, const msghdr* message, int flags) {
-  if ((flags & MSG_DONTWAIT) == 0) Await(fd, POLLOUT);
-  return sendmsg(fd, message, flags | MSG_NOSIGNAL);
+  flags |= MSG_NOSIGNAL;
+  if ((flags & MSG_DONTWAIT) != 0 || Here().copy) return sendmsg(fd, message, flags);
+  return OnceReady(fd, POLLOUT, [&] { return sendmsg(fd, message, flags | MSG_DONTWAIT); });
 }
 
 // Helper threads' and idle's, neither of which time travel has.

@@ -86,12 +86,12 @@ std::string Describe(int status) {
 }  // namespace
 
 std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEndpoints& endpoints) {
-  if (endpoints.devices.size() > options.image.devices) {
+  if (endpoints.device_count > options.image.devices) {
     const bool unpatched = options.image.devices <= Image{}.devices;
     throw UsageError(fmt::format(
         "a guest of kernel {} can have {} network devices, including its control device, not {}: "
         "{}spread the nodes over more guests (KernelStackHelper::SetGuests)",
-        options.image.release, options.image.devices, endpoints.devices.size(),
+        options.image.release, options.image.devices, endpoints.device_count,
         unpatched ? "build it with the patches (viaduct kernel build), or " : ""));
   }
   std::vector<std::string> words{
@@ -116,8 +116,8 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "uml_dir=u/",
       "umid=guest",
   };
-  for (size_t i = 0; i < endpoints.devices.size(); ++i) {
-    words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices[i], i));
+  for (size_t i = 0; i < endpoints.device_count; ++i) {
+    words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices, i));
   }
   words.insert(words.end(), options.boot_parameters.begin(), options.boot_parameters.end());
   size_t length = 1;

@@ -34,7 +34,8 @@ struct GuestEndpoints {
   std::filesystem::path memory;  // the folder in which it creates its memory
   uint64_t id = 0;               // the id by which the guest identifies itself
   std::string calendar;
-  std::vector<std::string> devices;  // in the order of its interfaces eth0, eth1...
+  std::string devices;      // of all of them, in the order of its interfaces eth0, eth1...
+  size_t device_count = 0;  // ...which are so many
 };
 
 // The words of the kernel's command line, without the program's name. Throws UsageError when they

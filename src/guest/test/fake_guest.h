@@ -255,8 +255,7 @@ class FakeGuest {
   // Connects to device sockets 0 ... count - 1 and sets them up.
   void ConnectDevices(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      auto socket =
-          std::make_shared<UniqueFd>(ConnectTo(endpoints_.folder / endpoints_.devices.at(i)));
+      auto socket = std::make_shared<UniqueFd>(ConnectTo(endpoints_.folder / endpoints_.devices));
       devices_.push_back(std::make_unique<FakeDevice>(
           [this, socket, i](VhostRequest request, std::span<const std::byte> payload, bool answer,
                             int descriptor) -> std::vector<std::byte> {

@@ -17,6 +17,9 @@ namespace viaduct::guest {
 namespace {
 
 constexpr const char* kCalendarSocket = "c";
+// Of all devices, to which a guest connects in their order (virtio_uml_probe() in
+// arch/um/drivers/virtio_uml.c, called for each in the order of the command line).
+constexpr const char* kDevicesSocket = "d";
 // How long the rest of a partially received message may take.
 constexpr Duration kRestPatience = Duration::Seconds(1);
 
@@ -67,12 +70,10 @@ Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
 }
 
 void Guest::Launch(const std::filesystem::path& folder, const std::filesystem::path& memory) {
-  GuestEndpoints endpoints{folder, memory, slot_, kCalendarSocket, {}};
+  const GuestEndpoints endpoints{folder,          memory,         slot_,
+                                 kCalendarSocket, kDevicesSocket, nics_.size()};
   ListenForCalendar(folder, endpoints.calendar);
-  for (const auto& nic : nics_) {
-    endpoints.devices.push_back(nic->name());
-    ListenForNic(folder, *nic);
-  }
+  ListenForNics(folder, endpoints.devices);
   process_ = launcher_(endpoints);
   console_ = Console(process_.TakeOutput());
   if (console_.fd() >= 0) Watch(console_.fd(), [this] { ReadOutput(); });
@@ -87,10 +88,14 @@ void Guest::ListenForCalendar(const std::filesystem::path& folder, const std::st
   });
 }
 
-void Guest::ListenForNic(const std::filesystem::path& folder, Nic& nic) {
-  const UniqueFd& listener = listeners_.emplace_back(ListenIn(folder, nic.name()));
-  Watch(listener.get(), [this, index = listeners_.size() - 1, &nic] {
-    nic.Connect(Accept(listeners_[index]));
+void Guest::ListenForNics(const std::filesystem::path& folder, const std::string& name) {
+  const UniqueFd& listener = listeners_.emplace_back(ListenIn(folder, name));
+  Watch(listener.get(), [this, index = listeners_.size() - 1] {
+    UniqueFd connection = Accept(listeners_[index]);
+    if (connected_ == nics_.size())
+      throw Error(fmt::format("has more than its {} devices", nics_.size()));
+    Nic& nic = *nics_[connected_++];
+    nic.Connect(std::move(connection));
     Watch(nic.connection(), [this, &nic] {
       if (nic.Receive()) return;
       Unwatch(nic.connection());

@@ -86,7 +86,7 @@ class Guest {
   void Watch(int fd, std::function<void()> readable);
   void Unwatch(int fd);
   void ListenForCalendar(const std::filesystem::path& folder, const std::string& name);
-  void ListenForNic(const std::filesystem::path& folder, Nic& nic);
+  void ListenForNics(const std::filesystem::path& folder, const std::string& name);
   void ReadOutput();
   void ReceiveTimeTravel();
   // Throws Error that says how the process ended, and why if that is known.
@@ -98,6 +98,7 @@ class Guest {
   DeviceHost& host_;
   Receiver receiver_;
   std::vector<std::unique_ptr<Nic>> nics_;
+  size_t connected_ = 0;  // so many of them, the first ones
   GuestProcess process_;
   Console console_;
   Poller poller_;

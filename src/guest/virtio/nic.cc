@@ -3,22 +3,14 @@
 #include <array>
 #include <utility>
 
-#include "base/error.h"
 #include "guest/virtio/guest_socket.h"
 
 namespace viaduct::guest {
 
 Nic::Nic(DeviceHost& host, size_t number, const wire::MacAddress& mac, bool carrier)
-    : host_(host),
-      number_(number),
-      name_(std::to_string(number)),
-      mac_(mac),
-      backend_(mac, carrier) {}
+    : host_(host), number_(number), mac_(mac), backend_(mac, carrier) {}
 
-void Nic::Connect(UniqueFd connection) {
-  if (connection_) throw Error("a second connection to network device " + name_);
-  connection_ = std::move(connection);
-}
+void Nic::Connect(UniqueFd connection) { connection_ = std::move(connection); }
 
 bool Nic::Receive() {
   std::vector<UniqueFd> descriptors;

@@ -54,12 +54,11 @@ class Nic {
   void SetLink(bool up);
 
   size_t number() const { return number_; }
-  const std::string& name() const { return name_; }  // of its socket
   const wire::MacAddress& mac() const { return mac_; }
   const NicCounters& counters() const { return counters_; }
 
   // --- Functions for the guest's connections.
-  // Takes over the connection of the guest's driver. Throws Error for a second one.
+  // Takes over the connection of the guest's driver.
   void Connect(UniqueFd connection);
   int connection() const { return connection_.get(); }
   // Handles the driver's messages, once the connection is readable. Returns false if the driver has
@@ -78,7 +77,6 @@ class Nic {
 
   DeviceHost& host_;
   size_t number_;
-  std::string name_;
   wire::MacAddress mac_;
   NetBackend backend_;
   Transmit transmit_;
