@@ -240,9 +240,12 @@ KernelGuest::Prepare()
     {
         node->Prepare();
     }
-    // Twice the memory of a namespace and a device with its ring of buffers.
-    const auto wanted = static_cast<uint32_t>(64 + 2 * (m_nodes.size() + m_macs.size()));
-    m_options.memory_mib = m_memory != 0 ? m_memory : wanted;
+    // Twice the memory of a namespace and a device with its ring of buffers; of many, which do not
+    // all need that at once, less: a kernel writes 1/64 for its notes of all pages when it boots.
+    constexpr size_t OF_MANY = 512;
+    const size_t twice = 64 + 2 * (m_nodes.size() + m_macs.size());
+    const size_t wanted = twice <= OF_MANY ? twice : OF_MANY + (twice - OF_MANY) / 2;
+    m_options.memory_mib = m_memory != 0 ? m_memory : static_cast<uint32_t>(wanted);
 }
 
 void

@@ -107,8 +107,11 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
 
 }  // namespace
 
-State::Probe::Probe() : sockets(sys::NetlinkSocket::OfFamily(NETLINK_SOCK_DIAG)) {
-  sockets.ReadAtOnce();
+State::Probe::Probe() : unused(sys::OpenNetlinkSocket(NETLINK_SOCK_DIAG)) {}
+
+void State::Probe::Prepare() {
+  sockets = sys::NetlinkSocket::Of(NETLINK_SOCK_DIAG, std::move(unused));
+  sockets->ReadAtOnce();
   for (const char* name : kCounterFiles) {
     // A kernel without IPv6 has no snmp6. The open file keeps referring to this namespace.
     UniqueFd file(open(name, O_RDONLY | O_CLOEXEC));
@@ -125,6 +128,10 @@ void State::Sample(const Operation& operation) {
   const auto what = operation.As<uint32_t>();
   Node& node = nodes_.Get(operation.subject);
   Probe& probe = probes_.at(operation.subject);
+  if (!probe.sockets) {
+    nodes_.Enter(node);
+    probe.Prepare();
+  }
   if ((what & agent::kSampleTcp) != 0) SampleTcp(operation, probe);
   if ((what & agent::kSampleQdiscs) != 0) SampleQdiscs(operation, node, probe);
   if ((what & agent::kSampleCounters) != 0) SampleCounters(operation, probe);
@@ -139,7 +146,7 @@ void State::SampleTcp(const Operation& operation, Probe& probe) {
   request.idiag_states = kStates;
   sys::NetlinkMessage message(TCPDIAG_GETSOCK, NLM_F_DUMP);
   message.AppendHeader(request);
-  probe.sockets.Query(message, "ask for TCP sockets", [&](const nlmsghdr* answer) {
+  probe.sockets->Query(message, "ask for TCP sockets", [&](const nlmsghdr* answer) {
     const nlattr* information = Find<inet_diag_msg>(answer, INET_DIAG_INFO);
     if (information == nullptr) return;
     const std::span info(static_cast<const std::byte*>(nla_data(information)),

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
@@ -20,14 +21,16 @@ class State {
   State(service::Agent& agent, Nodes& nodes);
 
  private:
-  // The descriptors that stay open to sample a node. They are opened with the node, whether it is
-  // ever sampled or not, so that sampling changes nothing: the kernel's socket tables grow with the
-  // number of sockets, and consume random numbers when they do.
+  // What a node is sampled by. Its socket is opened with the node, whether it is ever sampled or
+  // not, so that sampling changes nothing: the kernel's tables of netlink sockets grow with their
+  // number (lib/rhashtable.c), and consume random numbers when they do.
   struct Probe {
-    Probe();                           // of the namespace that the thread is in
-    sys::NetlinkSocket sockets;        // NETLINK_SOCK_DIAG
-    std::vector<UniqueFd> files;       // of counters
-    std::map<int, std::string> names;  // of devices, by ifindex
+    Probe();         // of the namespace that the thread is in
+    void Prepare();  // the first time that it is used, in that namespace
+    UniqueFd unused;
+    std::optional<sys::NetlinkSocket> sockets;  // NETLINK_SOCK_DIAG
+    std::vector<UniqueFd> files;                // of counters
+    std::map<int, std::string> names;           // of devices, by ifindex
   };
 
   void Sample(const agent::Operation& operation);

@@ -142,10 +142,22 @@ NetlinkSocket::NetlinkSocket(int namespace_fd, int netlink_family) {
   Open(netlink_family);
 }
 
-NetlinkSocket NetlinkSocket::OfFamily(int netlink_family) {
-  NetlinkSocket socket{NotOpen()};
-  socket.Open(netlink_family);
-  return socket;
+NetlinkSocket NetlinkSocket::Of(int netlink_family, UniqueFd socket) {
+  NetlinkSocket taken{NotOpen()};
+  taken.TakeOver(netlink_family, std::move(socket));
+  return taken;
+}
+
+void NetlinkSocket::TakeOver(int netlink_family, UniqueFd socket) {
+  socket_ = nl_socket_alloc();
+  if (socket_ == nullptr) throw std::bad_alloc();
+  const int result = nl_socket_set_fd(socket_, netlink_family, socket.get());
+  if (result < 0) {
+    nl_socket_free(std::exchange(socket_, nullptr));
+    throw Error(std::string("take over a netlink socket: ") + nl_geterror(result));
+  }
+  socket.release();
+  Prepare();
 }
 
 NetlinkSocket::NetlinkSocket(UniqueFd socket) {
@@ -161,15 +173,7 @@ NetlinkSocket::NetlinkSocket(UniqueFd socket) {
   std::array<char, 1> old;  // events of before; each is one message
   while (recv(fd, old.data(), old.size(), MSG_DONTWAIT) >= 0 || errno == ENOBUFS) {
   }
-  socket_ = nl_socket_alloc();
-  if (socket_ == nullptr) throw std::bad_alloc();
-  const int result = nl_socket_set_fd(socket_, NETLINK_ROUTE, fd);
-  if (result < 0) {
-    nl_socket_free(std::exchange(socket_, nullptr));
-    throw Error(std::string("take over a netlink socket: ") + nl_geterror(result));
-  }
-  socket.release();
-  Prepare();
+  TakeOver(NETLINK_ROUTE, std::move(socket));
 }
 
 NetlinkSocket::NetlinkSocket(NetlinkSocket&& other) noexcept
@@ -228,6 +232,16 @@ void NetlinkSocket::Query(NetlinkMessage& message, std::string_view attempted,
   std::string what(attempted);
   if (!answer.explanation.empty()) what += " (kernel: " + answer.explanation + ")";
   throw SystemError(what, error_number);
+}
+
+UniqueFd OpenNetlinkSocket(int netlink_family) {
+  UniqueFd opened(SystemCall("open a netlink socket",
+                             socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, netlink_family)));
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  SystemCall("bind a netlink socket",
+             bind(opened.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+  return opened;
 }
 
 }  // namespace viaduct::sys
