@@ -334,7 +334,7 @@ KernelNode::Configure(Port& port)
         setMtu(mtu);
     }
     port.bridge->WatchMtu(setMtu, mtu);
-    port.bridge->SetUp(IsUp(port));
+    SetUp(port);
     Agent().SetUpAndArp(m_number, port.ifindex, IsUp(port), port.device->NeedsArp());
     for (const IpPrefix& address : AddressesOf(port.device))
     {
@@ -354,6 +354,17 @@ uint32_t
 KernelNode::SourceTable(const Port& port) const
 {
     return FIRST_SOURCE_TABLE + static_cast<uint32_t>(&port - m_ports.data());
+}
+
+void
+KernelNode::SetUp(const Port& port)
+{
+    const auto passes = [&](auto ip) {
+        const int32_t interface = ip->GetInterfaceForDevice(port.device);
+        return interface < 0 || ip->IsUp(static_cast<uint32_t>(interface));
+    };
+    port.bridge->SetUp(IsUp(port));
+    port.bridge->SetFamilies(passes(m_node->GetObject<Ipv4>()), passes(m_node->GetObject<Ipv6>()));
 }
 
 bool
@@ -406,7 +417,7 @@ KernelNode::UpChanged(Ptr<NetDevice> device)
 {
     if (const Port* port = Find(device))
     {
-        port->bridge->SetUp(IsUp(*port));
+        SetUp(*port);
         Agent().SetUp(m_number, port->ifindex, IsUp(*port));
         if (const auto found = m_sourceGateways.find(device); found != m_sourceGateways.end())
         {

@@ -156,6 +156,7 @@ class KernelNode : public Object
     void Configure(Port& port);
     uint32_t SourceTable(const Port& port) const;
     void WriteForwarding(const Port& port);
+    void SetUp(const Port& port);
     bool IsUp(const Port& port) const;
     bool HasIpv6(const Port& port) const;
     void WriteSysctl(const std::string& name, const std::string& value);
