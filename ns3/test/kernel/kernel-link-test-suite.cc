@@ -315,6 +315,39 @@ class FamilyDownTest : public LinkTestCase
     }
 };
 
+/** Forwarding of IPv6 is chosen by ns-3's function, that of IPv4 by a kernel parameter. */
+class ForwardingTest : public LinkTestCase
+{
+  public:
+    ForwardingTest() : LinkTestCase("SetForwarding() of IPv6 leaves IPv4's parameter alone")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        KernelStackHelper stack;
+        stack.SetSysctl("net.ipv4.ip_forward", "0");
+        MakeLine(2, stack);
+        auto interfaces = Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
+        interfaces.SetForwarding(0, true);
+        const std::string folder = "/proc/sys/net/";
+        KernelApplicationHelper show({"cat",
+                                      folder + "ipv4/conf/eth0/forwarding",
+                                      folder + "ipv6/conf/eth0/forwarding",
+                                      folder + "ipv6/conf/all/forwarding"});
+        auto installed = show.Install(m_nodes);
+        installed.Start(Seconds(1));
+        Simulator::Stop(Seconds(2));
+        Simulator::Run();
+        const auto output = [&](uint32_t node) {
+            return DynamicCast<KernelApplication>(installed.Get(node))->GetOutput();
+        };
+        NS_TEST_EXPECT_MSG_EQ(output(0), "0\n1\n1\n", "the router of IPv6 alone");
+        NS_TEST_EXPECT_MSG_EQ(output(1), "0\n0\n0\n", "a host");
+    }
+};
+
 class KernelLinkTestSuite : public TestSuite
 {
   public:
@@ -322,6 +355,7 @@ class KernelLinkTestSuite : public TestSuite
     {
         AddTestCase(new LinkDownTest, Duration::QUICK);
         AddTestCase(new FamilyDownTest, Duration::QUICK);
+        AddTestCase(new ForwardingTest, Duration::QUICK);
         AddTestCase(new JumboTest, Duration::QUICK);
         AddTestCase(new PathMtuTest, Duration::QUICK);
     }
