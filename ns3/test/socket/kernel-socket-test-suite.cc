@@ -399,12 +399,6 @@ TestOptions(KernelSocketTestCase& test, NativeNode& kernel)
         socket->SetIpTtl(7);
         socket->Connect(Local(5001));
         test.Equal(value(IPPROTO_IP, IP_TTL), 7, "time to live");
-        socket->SetAttribute("SndBufSize", UintegerValue(131072));
-        test.Equal(value(SOL_SOCKET, SO_SNDBUF), 262144, "ns-3's default, after another value");
-        socket->SetAttribute("ConnCount", UintegerValue(3));
-        test.Equal(value(IPPROTO_TCP, TCP_SYNCNT), 3, "attempts to connect");
-        socket->SetAttribute("ConnCount", UintegerValue(6));
-        test.Equal(value(IPPROTO_TCP, TCP_SYNCNT), 6, "ns-3's default, after another value");
         test.Equal(options->GetSockOpt(IPPROTO_TCP, 9999).empty(), true, "no such option");
         test.Equal(socket->GetErrno(), Socket::ERROR_OPNOTSUPP, "its error");
     });
