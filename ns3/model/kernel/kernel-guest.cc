@@ -75,10 +75,9 @@ CheckBootParameter(const std::string& word)
     {
         if (name == own)
         {
-            throw viaduct::UsageError(
-                "BootParameters of kernel guests: " + word + ": " + name +
-                " is the simulator's to set; leave it out" +
-                (name == "mem" ? ", and use the attribute Memory" : ""));
+            throw viaduct::UsageError("BootParameters of kernel guests: " + word + ": " + name +
+                                      " is the simulator's to set; leave it out" +
+                                      (name == "mem" ? ", and use the attribute Memory" : ""));
         }
     }
 }

@@ -179,9 +179,11 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** How it sends to groups. The kernel's socket gets these with its next packet to one. */
     struct Groups
     {
-        uint8_t hops{0};      //!< time to live or hop limit; 0: as of any other packet
-        int32_t interface{0}; //!< of the node's Ipv4 or Ipv6 object; 0 and less: by the routes
-        bool loop{false};     //!< members on the node itself get the packets, too
+        uint8_t hops{0}; //!< time to live or hop limit; 0: as of any other packet
+        int32_t interface {
+            0
+        };                //!< of the node's Ipv4 or Ipv6 object; 0 and less: by the routes
+        bool loop{false}; //!< members on the node itself get the packets, too
     };
 
     /** @return them, to be read and changed at any time */

@@ -49,10 +49,10 @@ KernelDefault(int level, int name)
     {
         return -1;
     }
-    const bool group = level == IPPROTO_IP
-                           ? name == IP_MULTICAST_TTL || name == IP_MULTICAST_LOOP
-                           : level == IPPROTO_IPV6 &&
-                                 (name == IPV6_MULTICAST_HOPS || name == IPV6_MULTICAST_LOOP);
+    const bool group =
+        level == IPPROTO_IP
+            ? name == IP_MULTICAST_TTL || name == IP_MULTICAST_LOOP
+            : level == IPPROTO_IPV6 && (name == IPV6_MULTICAST_HOPS || name == IPV6_MULTICAST_LOOP);
     return group ? 1 : 0;
 }
 
@@ -121,18 +121,17 @@ KernelSocketCore::SyncGroupOptions(int tagged)
     {
         return;
     }
-    SetSockOptLate(level,
-                   ipv6 ? IPV6_MULTICAST_IF : IP_MULTICAST_IF,
-                   [node = m_node, interface, ipv6] {
-                       const int index = interface == 0
-                                             ? 0
-                                             : kernelsocket::InterfaceIndex(
-                                                   node, static_cast<uint32_t>(interface), ipv6);
-                       ip_mreqn request{};
-                       request.imr_ifindex = index;
-                       const auto bytes = ipv6 ? BytesOf(index) : BytesOf(request);
-                       return std::vector<std::byte>(bytes.begin(), bytes.end());
-                   });
+    SetSockOptLate(
+        level, ipv6 ? IPV6_MULTICAST_IF : IP_MULTICAST_IF, [node = m_node, interface, ipv6] {
+            const int index =
+                interface == 0
+                    ? 0
+                    : kernelsocket::InterfaceIndex(node, static_cast<uint32_t>(interface), ipv6);
+            ip_mreqn request{};
+            request.imr_ifindex = index;
+            const auto bytes = ipv6 ? BytesOf(index) : BytesOf(request);
+            return std::vector<std::byte>(bytes.begin(), bytes.end());
+        });
 }
 
 void

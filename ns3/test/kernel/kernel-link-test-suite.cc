@@ -233,7 +233,8 @@ class PathMtuTest : public LinkTestCase
 class FamilyDownTest : public LinkTestCase
 {
   public:
-    FamilyDownTest() : LinkTestCase("IPv4 alone is set down, or has no address, on a router's device")
+    FamilyDownTest()
+        : LinkTestCase("IPv4 alone is set down, or has no address, on a router's device")
     {
     }
 
@@ -254,9 +255,8 @@ class FamilyDownTest : public LinkTestCase
         auto sender = Socket::CreateSocket(m_nodes.Get(0), udp);
         for (int64_t at = 5; at < 4000; at += 10)
         {
-            Simulator::Schedule(MilliSeconds(at), [sender, to] {
-                sender->SendTo(Create<Packet>(100), 0, to);
-            });
+            Simulator::Schedule(MilliSeconds(at),
+                                [sender, to] { sender->SendTo(Create<Packet>(100), 0, to); });
         }
     }
 
@@ -329,7 +329,8 @@ class ForwardingTest : public LinkTestCase
         KernelStackHelper stack;
         stack.SetSysctl("net.ipv4.ip_forward", "0");
         MakeLine(2, stack);
-        auto interfaces = Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
+        auto interfaces =
+            Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
         interfaces.SetForwarding(0, true);
         const std::string folder = "/proc/sys/net/";
         KernelApplicationHelper show({"cat",

@@ -157,9 +157,11 @@ class LinkLocalTest : public PairTestCase
     {
         MakePair();
         const Inet6SocketAddress peer(m_interfaces6.GetLinkLocalAddress(1), 700);
-        PacketSinkHelper sinkHelper("ns3::TcpSocketFactory", Inet6SocketAddress(Ipv6Address::GetAny(), 700));
+        PacketSinkHelper sinkHelper("ns3::TcpSocketFactory",
+                                    Inet6SocketAddress(Ipv6Address::GetAny(), 700));
         auto sink = sinkHelper.Install(m_nodes.Get(1)).Get(0)->GetObject<PacketSink>();
-        PacketSinkHelper datagramsHelper("ns3::UdpSocketFactory", Inet6SocketAddress(Ipv6Address::GetAny(), 700));
+        PacketSinkHelper datagramsHelper("ns3::UdpSocketFactory",
+                                         Inet6SocketAddress(Ipv6Address::GetAny(), 700));
         auto datagrams = datagramsHelper.Install(m_nodes.Get(1)).Get(0)->GetObject<PacketSink>();
         BulkSendHelper source("ns3::TcpSocketFactory", peer);
         source.SetAttribute("MaxBytes", UintegerValue(50000));
@@ -190,8 +192,8 @@ class RawOptionsTest : public PairTestCase
     {
         MakePair();
         const auto make = [&](uint32_t node, uint32_t protocol) {
-            auto socket = Socket::CreateSocket(
-                m_nodes.Get(node), TypeId::LookupByName("ns3::Ipv4RawSocketFactory"));
+            auto socket = Socket::CreateSocket(m_nodes.Get(node),
+                                               TypeId::LookupByName("ns3::Ipv4RawSocketFactory"));
             socket->SetAttribute("Protocol", UintegerValue(protocol));
             socket->Bind();
             return socket;

@@ -428,13 +428,12 @@ class ClosedTest : public PairTestCase
   private:
     void Count(Ptr<Socket> socket, const char* who)
     {
-        socket->SetCloseCallbacks(Callback<void, Ptr<Socket>>([this, who](Ptr<Socket> closed) {
-                                      ++m_counts[who];
-                                      closed->Close();
-                                  }),
-                                  Callback<void, Ptr<Socket>>([this](Ptr<Socket>) {
-                                      ++m_counts["broken"];
-                                  }));
+        socket->SetCloseCallbacks(
+            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket> closed) {
+                ++m_counts[who];
+                closed->Close();
+            }),
+            Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { ++m_counts["broken"]; }));
     }
 
     void Open(const char* factory)

@@ -356,8 +356,8 @@ void Sockets::AskForEnd(const Socket& socket) {
   sctp_event changes{};
   changes.se_type = SCTP_ASSOC_CHANGE;
   changes.se_on = 1;
-  SystemCall("setsockopt SCTP_EVENT", setsockopt(socket.fd.get(), IPPROTO_SCTP, SCTP_EVENT,
-                                                 &changes, sizeof changes));
+  SystemCall("setsockopt SCTP_EVENT",
+             setsockopt(socket.fd.get(), IPPROTO_SCTP, SCTP_EVENT, &changes, sizeof changes));
 }
 
 // What AskForEnd() has asked for; other notifications are of no interest.
