@@ -29,6 +29,7 @@ class KernelApplicationHelper : public ApplicationHelper
   public:
     /** @param words the program and its arguments */
     explicit KernelApplicationHelper(const std::vector<std::string>& words);
+    virtual ~KernelApplicationHelper() = default;
 
     /**
      * @param words the program and its arguments, for applications that Install() creates from here

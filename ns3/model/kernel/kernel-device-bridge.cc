@@ -31,6 +31,7 @@ namespace
 constexpr uint16_t FIRST_ETHERTYPE = 0x600; // below: a length, IEEE 802.3 clause 3.2.6
 constexpr uint16_t IPV4 = wire::ether_type::kIpv4;
 constexpr uint16_t IPV6 = wire::ether_type::kIpv6;
+constexpr uint16_t ARP = wire::ether_type::kArp;
 
 /** The Ethernet destination of a packet on a link that has no Ethernet addresses. */
 Mac48Address
@@ -238,6 +239,12 @@ KernelDeviceBridge::Capture(std::span<const std::byte> frame)
     }
 }
 
+bool
+KernelDeviceBridge::IsDown(uint16_t protocol) const
+{
+    return (!m_ipv4 && (protocol == IPV4 || protocol == ARP)) || (!m_ipv6 && protocol == IPV6);
+}
+
 void
 KernelDeviceBridge::LinkChanged()
 {
@@ -249,7 +256,7 @@ void
 KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
 {
     const auto header = wire::EthernetHeader::Parse(frame);
-    if (!header || header->type < FIRST_ETHERTYPE)
+    if (!header || header->type < FIRST_ETHERTYPE || IsDown(header->type))
     {
         m_nic->TransmitDone(token);
         return;
@@ -445,7 +452,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
                             const Address& from,
                             Mac48Address to)
 {
-    if (!m_up)
+    if (!m_up || IsDown(protocol))
     {
         return;
     }

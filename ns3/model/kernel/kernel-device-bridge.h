@@ -68,6 +68,18 @@ class KernelDeviceBridge : public Object
         m_up = up;
     }
 
+    /**
+     * A kernel's interface is up for both families, ns-3's for each of them: frames of a family
+     * that is down are dropped, both ways.
+     * @param ipv4 whether IPv4 and ARP pass
+     * @param ipv6 whether IPv6 passes
+     */
+    void SetFamilies(bool ipv4, bool ipv6)
+    {
+        m_ipv4 = ipv4;
+        m_ipv6 = ipv6;
+    }
+
     /** @return the kernel's device */
     viaduct::guest::Nic& GetNic() const
     {
@@ -116,6 +128,7 @@ class KernelDeviceBridge : public Object
                             const Address& to,
                             NetDevice::PacketType type);
     void Deliver(Ptr<const Packet> packet, uint16_t protocol, const Address& from, Mac48Address to);
+    bool IsDown(uint16_t protocol) const;
     void LinkChanged();
     void CheckMtu();
     Mac48Address OwnAddress() const;
@@ -135,6 +148,8 @@ class KernelDeviceBridge : public Object
     std::function<void(uint16_t)> m_mtuChanged; //!< called with a new MTU
     uint16_t m_mtu{0};                          //!< the last MTU reported
     bool m_up{true};                            //!< the kernel's interface is up
+    bool m_ipv4{true};                          //!< SetFamilies()
+    bool m_ipv6{true};                          //!< SetFamilies()
     bool m_sending{false};                      //!< the device transmits the first of m_waiting
     std::vector<std::byte> m_frame;             //!< buffer of Deliver(), reused
     std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< if asked for

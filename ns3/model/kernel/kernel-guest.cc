@@ -57,6 +57,31 @@ MacOf(Ptr<NetDevice> device)
              static_cast<uint8_t>(device->GetIfIndex())}};
 }
 
+/** Throws a viaduct::UsageError for words of the command line that the simulator depends on. */
+void
+CheckBootParameter(const std::string& word)
+{
+    const std::string name = word.substr(0, word.find('='));
+    for (const char* own : {"mem",
+                            "init",
+                            "root",
+                            "rootflags",
+                            "rootfstype",
+                            "time-travel",
+                            "time-travel-start",
+                            "uml_dir",
+                            "umid",
+                            "virtio_uml.device"})
+    {
+        if (name == own)
+        {
+            throw viaduct::UsageError("BootParameters of kernel guests: " + word + ": " + name +
+                                      " is the simulator's to set; leave it out" +
+                                      (name == "mem" ? ", and use the attribute Memory" : ""));
+        }
+    }
+}
+
 } // namespace
 
 TypeId
@@ -124,6 +149,7 @@ KernelGuest::Options() const
     std::istringstream words(m_bootParameters);
     for (std::string word; words >> word;)
     {
+        CheckBootParameter(word);
         options.boot_parameters.push_back(word);
     }
     // Each (seed, run, guest) has a random stream of its own.

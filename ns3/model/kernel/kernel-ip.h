@@ -18,6 +18,7 @@
 #include "base/error.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ns3
 {
@@ -87,7 +88,8 @@ class KernelIpLayer : public Layer
     void SetForwarding(uint32_t interface, bool on) override
     {
         Layer::SetForwarding(interface, on);
-        PassOn(interface, &KernelNode::ForwardingChanged);
+        const bool isIpv6 = std::is_base_of_v<Ipv6L3Protocol, Layer>;
+        PassOn(interface, &KernelNode::ForwardingChanged, isIpv6);
     }
 
   protected:

@@ -39,6 +39,15 @@ namespace
 
 constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< routing table of the first device's addresses
 
+/** @return whether a layer forwards what comes in by a device */
+template <class Layer>
+bool
+ForwardsFrom(Ptr<Layer> ip, Ptr<NetDevice> device)
+{
+    const int32_t interface = ip->GetInterfaceForDevice(device);
+    return interface >= 0 && ip->IsForwarding(static_cast<uint32_t>(interface));
+}
+
 } // namespace
 
 TypeId
@@ -325,6 +334,10 @@ KernelNode::Configure(Port& port)
     {
         WriteForwarding(port);
     }
+    if (m_forwardingChosen6)
+    {
+        WriteForwarding6(port);
+    }
     const uint16_t mtu = port.device->GetMtu();
     const auto setMtu = [this, ifindex = port.ifindex](uint16_t value) {
         Agent().SetMtu(m_number, ifindex, value);
@@ -334,7 +347,7 @@ KernelNode::Configure(Port& port)
         setMtu(mtu);
     }
     port.bridge->WatchMtu(setMtu, mtu);
-    port.bridge->SetUp(IsUp(port));
+    SetUp(port);
     Agent().SetUpAndArp(m_number, port.ifindex, IsUp(port), port.device->NeedsArp());
     for (const IpPrefix& address : AddressesOf(port.device))
     {
@@ -354,6 +367,17 @@ uint32_t
 KernelNode::SourceTable(const Port& port) const
 {
     return FIRST_SOURCE_TABLE + static_cast<uint32_t>(&port - m_ports.data());
+}
+
+void
+KernelNode::SetUp(const Port& port)
+{
+    const auto passes = [&](auto ip) {
+        const int32_t interface = ip->GetInterfaceForDevice(port.device);
+        return interface < 0 || ip->IsUp(static_cast<uint32_t>(interface));
+    };
+    port.bridge->SetUp(IsUp(port));
+    port.bridge->SetFamilies(passes(m_node->GetObject<Ipv4>()), passes(m_node->GetObject<Ipv6>()));
 }
 
 bool
@@ -406,7 +430,7 @@ KernelNode::UpChanged(Ptr<NetDevice> device)
 {
     if (const Port* port = Find(device))
     {
-        port->bridge->SetUp(IsUp(*port));
+        SetUp(*port);
         Agent().SetUp(m_number, port->ifindex, IsUp(*port));
         if (const auto found = m_sourceGateways.find(device); found != m_sourceGateways.end())
         {
@@ -416,43 +440,44 @@ KernelNode::UpChanged(Ptr<NetDevice> device)
     }
 }
 
+// What was not chosen by SetForwarding() is left to the attribute IpForward and the user's sysctls.
 void
-KernelNode::ForwardingChanged(Ptr<NetDevice> device)
+KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6)
 {
-    m_forwardingChosen = true;
+    (ipv6 ? m_forwardingChosen6 : m_forwardingChosen) = true;
     if (const Port* port = Find(device))
     {
-        WriteForwarding(*port);
+        ipv6 ? WriteForwarding6(*port) : WriteForwarding(*port);
     }
 }
 
-// In IPv4 forwarding is a setting of each interface. In IPv6 only the node's setting counts
-// (net/ipv6/ip6_output.c, ip6_forward()), and the interface's setting determines whether it acts as
-// a router or as a host, which accepts router advertisements.
+// In IPv4 forwarding is a setting of each interface.
 void
 KernelNode::WriteForwarding(const Port& port)
 {
-    const auto forwards = [&](auto ip) {
-        const int32_t interface = ip->GetInterfaceForDevice(port.device);
-        return interface >= 0 && ip->IsForwarding(static_cast<uint32_t>(interface));
-    };
-    const auto write = [&](const std::string& family, const std::string& name, bool on) {
-        WriteSysctl("net." + family + ".conf." + name + ".forwarding", on ? "1" : "0");
-    };
-    write("ipv4", port.name, forwards(m_node->GetObject<Ipv4>()));
-    const bool router = forwards(m_node->GetObject<Ipv6>());
+    const bool router = ForwardsFrom(m_node->GetObject<Ipv4>(), port.device);
+    WriteSysctl("net.ipv4.conf." + port.name + ".forwarding", router ? "1" : "0");
+}
+
+// In IPv6 only the node's setting counts (net/ipv6/ip6_output.c, ip6_forward()), and the
+// interface's setting determines whether it acts as a router or as a host, which accepts router
+// advertisements.
+void
+KernelNode::WriteForwarding6(const Port& port)
+{
+    const bool router = ForwardsFrom(m_node->GetObject<Ipv6>(), port.device);
     if (router && !std::exchange(m_forwards6, true))
     {
-        write("ipv6", "all", true); // sets all interfaces', too
+        WriteSysctl("net.ipv6.conf.all.forwarding", "1"); // sets all interfaces', too
         for (const Port& other : m_ports)
         {
             if (other.ifindex != 0 && &other != &port)
             {
-                WriteForwarding(other);
+                WriteForwarding6(other);
             }
         }
     }
-    write("ipv6", port.name, router);
+    WriteSysctl("net.ipv6.conf." + port.name + ".forwarding", router ? "1" : "0");
 }
 
 void

@@ -121,7 +121,7 @@ class KernelNode : public Object
     void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void UpChanged(Ptr<NetDevice> device);
-    void ForwardingChanged(Ptr<NetDevice> device);
+    void ForwardingChanged(Ptr<NetDevice> device, bool ipv6);
     void RoutesMayHaveChanged();
     /** @} */
 
@@ -156,6 +156,8 @@ class KernelNode : public Object
     void Configure(Port& port);
     uint32_t SourceTable(const Port& port) const;
     void WriteForwarding(const Port& port);
+    void WriteForwarding6(const Port& port);
+    void SetUp(const Port& port);
     bool IsUp(const Port& port) const;
     bool HasIpv6(const Port& port) const;
     void WriteSysctl(const std::string& name, const std::string& value);
@@ -169,7 +171,8 @@ class KernelNode : public Object
     std::string m_name;                           //!< in the guest
     std::map<std::string, std::string> m_sysctls; //!< the user's
     bool m_forwards6{false};                      //!< the kernel forwards IPv6
-    bool m_forwardingChosen{false};               //!< of one interface
+    bool m_forwardingChosen{false};               //!< of one interface, IPv4
+    bool m_forwardingChosen6{false};              //!< the same, IPv6
     std::string m_pcapPrefix;                     //!< if captures are wanted
     std::vector<Port> m_ports;                    //!< its devices
     std::vector<Later> m_later;                   //!< to be done, in this order

@@ -7,6 +7,7 @@
 #include "wire/address_scope.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace ns3
 {
@@ -90,6 +91,16 @@ RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
            });
 }
 
+// A kernel has none over an interface that is down, and drops those of IPv4 over one that loses its
+// last address (fib_inetaddr_event() in net/ipv4/fib_frontend.c).
+template <class Family>
+bool
+RouteMerger<Family>::HasRoutes(uint32_t interface) const
+{
+    const bool isIpv4 = std::is_same_v<Family, ipfamily::V4>;
+    return m_ip->IsUp(interface) && (!isIpv4 || m_ip->GetNAddresses(interface) > 0);
+}
+
 template <class Family>
 bool
 RouteMerger<Family>::IsWanted(const RouteCandidate& route) const
@@ -99,7 +110,7 @@ RouteMerger<Family>::IsWanted(const RouteCandidate& route) const
         return length <= destination.length &&
                m_above.contains(IpPrefix{destination.address, length}.Network());
     });
-    return !isHidden && route.interface < m_ip->GetNInterfaces() && m_ip->IsUp(route.interface);
+    return !isHidden && route.interface < m_ip->GetNInterfaces() && HasRoutes(route.interface);
 }
 
 template <class Family>

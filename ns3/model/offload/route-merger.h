@@ -70,6 +70,7 @@ class RouteMerger
     };
 
     void AddHop(const RouteCandidate& route, viaduct::fib::RouteTable& table);
+    bool HasRoutes(uint32_t interface) const;
     bool IsWanted(const RouteCandidate& route) const;
     bool IsConnected(const RouteCandidate& route) const;
     bool IsKernelsOwn(const viaduct::wire::IpPrefix& destination) const;

@@ -128,8 +128,7 @@ KernelRawSocket::SetProtocol(uint16_t protocol)
 void
 KernelRawSocket::SetIcmpFilter(uint32_t types)
 {
-    m_icmpFilter = types;
-    if (types != 0)
+    if (std::exchange(m_icmpFilter, types) != types)
     {
         const icmp_filter filter{types};
         SetSockOpt(SOL_RAW, ICMP_FILTER, &filter, sizeof filter);
@@ -139,10 +138,9 @@ KernelRawSocket::SetIcmpFilter(uint32_t types)
 void
 KernelRawSocket::SetHeaderInclude(bool include)
 {
-    m_headerInclude = include;
-    if (include)
+    if (std::exchange(m_headerInclude, include) != include)
     {
-        Core().SetSockOpt(IPPROTO_IP, IP_HDRINCL, 1);
+        Core().SetSockOpt(IPPROTO_IP, IP_HDRINCL, include ? 1 : 0);
     }
 }
 

@@ -4,10 +4,14 @@
 
 #include "kernel-socket-address.h"
 
+#include "kernel-socket-stack.h"
 #include "ns3/wire-conversion.h"
 
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6.h"
+#include "ns3/net-device.h"
 
 #include <cerrno>
 #include <sys/socket.h>
@@ -105,6 +109,28 @@ ToSocketErrno(int errorNumber)
     default:
         return Socket::ERROR_INVAL;
     }
+}
+
+bool
+IsGroup(const Endpoint& endpoint)
+{
+    return endpoint.family == AF_INET6 ? Ipv6Address::Deserialize(endpoint.address).IsMulticast()
+                                       : Ipv4Address::Deserialize(endpoint.address).IsMulticast();
+}
+
+int
+InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6)
+{
+    Ptr<NetDevice> device;
+    if (ipv6 && node->GetObject<Ipv6>())
+    {
+        device = node->GetObject<Ipv6>()->GetNetDevice(interface);
+    }
+    else if (!ipv6 && node->GetObject<Ipv4>())
+    {
+        device = node->GetObject<Ipv4>()->GetNetDevice(interface);
+    }
+    return device ? node->GetObject<KernelSocketStack>()->GetInterfaceIndex(device) : 0;
 }
 
 } // namespace ns3::kernelsocket

@@ -6,16 +6,19 @@
 #define VIADUCT_KERNEL_SOCKET_ADDRESS_H
 
 #include "ns3/address.h"
+#include "ns3/node.h"
+#include "ns3/ptr.h"
 #include "ns3/socket.h"
 
 #include "guest/agent/agent_protocol.h"
 
+#include <cstdint>
 #include <optional>
 
 /**
  * @file
  * @ingroup viaduct
- * Conversions between ns-3's and the kernel's socket addresses and errors.
+ * Conversions between ns-3's and the kernel's socket addresses, interfaces and errors.
  */
 
 namespace ns3::kernelsocket
@@ -38,6 +41,20 @@ Address FromEndpoint(const viaduct::guest::agent::Endpoint& endpoint);
  * @return ns-3's closest equivalent
  */
 Socket::SocketErrno ToSocketErrno(int errorNumber);
+
+/**
+ * @param endpoint an address
+ * @return whether it is a multicast group
+ */
+bool IsGroup(const viaduct::guest::agent::Endpoint& endpoint);
+
+/**
+ * @param node a node whose stack is a kernel
+ * @param interface of its Ipv4 or Ipv6 object
+ * @param ipv6 whether of the Ipv6 object
+ * @return the kernel's number of that interface; 0: it has none, or not yet
+ */
+int InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6);
 
 } // namespace ns3::kernelsocket
 

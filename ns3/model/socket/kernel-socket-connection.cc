@@ -36,7 +36,7 @@ KernelSocketCore::Connect(const Address& address)
     m_stack->UpdateRoutes();
     m_peer = kernelsocket::ToEndpoint(address);
     m_state = CONNECTING;
-    Tell(Code::kConnect, {BytesOf(*m_peer)});
+    TellWithScope(Code::kConnect, *m_peer);
     return 0;
 }
 

@@ -142,7 +142,7 @@ KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
     }
     m_bound = true;
     m_answer.reset();
-    m_bindRequest = TellBind(endpoint);
+    m_bindRequest = TellWithScope(Code::kBind, endpoint);
     // Before the guest has booted there is no answer: success is assumed, and GetErrno() returns a
     // failure later.
     if (await && m_stack->GetAgent().Await(m_bindRequest) && m_answer)
@@ -173,20 +173,33 @@ KernelSocketCore::Claim(const Endpoint& endpoint)
     return true;
 }
 
-// A link-local address belongs to one interface, which ns-3's socket addresses do not contain.
-uint32_t
-KernelSocketCore::TellBind(const Endpoint& endpoint)
+// A link-local address belongs to one interface, which ns-3's socket addresses do not contain. One
+// of the node's own tells it; others are behind the device that the socket is bound to, or behind
+// the node's only one.
+Ptr<NetDevice>
+KernelSocketCore::DeviceOf(const Ipv6Address& address) const
 {
     const auto ipv6 = m_node->GetObject<Ipv6>();
-    const Ipv6Address address = Ipv6Address::Deserialize(endpoint.address);
-    if (endpoint.family != AF_INET6 || !address.IsLinkLocal() || !ipv6 || !m_stack->HasAgent())
+    const int32_t own = ipv6->GetInterfaceForAddress(address);
+    if (own >= 0)
     {
-        return Tell(Code::kBind, {BytesOf(endpoint)});
+        return ipv6->GetNetDevice(static_cast<uint32_t>(own));
     }
-    const int32_t interface = ipv6->GetInterfaceForAddress(address);
-    const Ptr<NetDevice> device =
-        interface < 0 ? m_device : ipv6->GetNetDevice(static_cast<uint32_t>(interface));
-    return m_stack->GetAgent().TellLate(Code::kBind, m_number, [=, stack = m_stack] {
+    const bool single = ipv6->GetNInterfaces() == 2; // with the loopback
+    return m_device || !single ? m_device : ipv6->GetNetDevice(1);
+}
+
+uint32_t
+KernelSocketCore::TellWithScope(Code code, const Endpoint& endpoint)
+{
+    const Ipv6Address address = Ipv6Address::Deserialize(endpoint.address);
+    if (endpoint.family != AF_INET6 || !address.IsLinkLocal() || !m_node->GetObject<Ipv6>() ||
+        !m_stack->HasAgent())
+    {
+        return Tell(code, {BytesOf(endpoint)});
+    }
+    const auto device = DeviceOf(address);
+    return m_stack->GetAgent().TellLate(code, m_number, [=, stack = m_stack] {
         Endpoint complete = endpoint;
         complete.scope = static_cast<uint32_t>(stack->GetInterfaceIndex(device));
         const auto bytes = BytesOf(complete);

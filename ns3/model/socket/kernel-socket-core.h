@@ -6,6 +6,7 @@
 #define VIADUCT_KERNEL_SOCKET_CORE_H
 
 #include "ns3/address.h"
+#include "ns3/ipv6-address.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
 #include "ns3/socket.h"
@@ -175,6 +176,22 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
      * @return 0, or -1 if the kernel has no such option, or the socket is not open
      */
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
+    /** How it sends to groups. The kernel's socket gets these with its next packet to one. */
+    struct Groups
+    {
+        uint8_t hops{0}; //!< time to live or hop limit; 0: as of any other packet
+        int32_t interface {
+            0
+        };                //!< of the node's Ipv4 or Ipv6 object; 0 and less: by the routes
+        bool loop{false}; //!< members on the node itself get the packets, too
+    };
+
+    /** @return them, to be read and changed at any time */
+    Groups& GroupOptions()
+    {
+        return m_groups;
+    }
+
     /** @return whether it is an IPv6 socket; a socket that is not open has no family */
     bool IsIpv6() const;
     /**
@@ -253,11 +270,16 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int OpenFor(const Address& address);
     void Open(int family);
     void TellOption(const Option& option);
-    /** @param packet the packet that is sent next, whose tags set options; null: none */
-    void SyncOptions(Ptr<const Packet> packet = nullptr);
+    /**
+     * @param packet the packet that is sent next, whose tags set options; null: none
+     * @param to its destination; null: it has none
+     */
+    void SyncOptions(Ptr<const Packet> packet = nullptr, const Endpoint* to = nullptr);
+    void SyncGroupOptions(int tagged);
     void SyncOption(int level, int name, int value);
     int BindTo(const Endpoint& endpoint, bool await);
-    uint32_t TellBind(const Endpoint& endpoint);
+    Ptr<NetDevice> DeviceOf(const Ipv6Address& address) const;
+    uint32_t TellWithScope(Code code, const Endpoint& endpoint);
     bool Claim(const Endpoint& endpoint);
     int SendBytes(Ptr<const Packet> packet, const Endpoint* to);
     Ptr<Packet> TakeStream(uint32_t maxSize);
@@ -303,6 +325,8 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     std::deque<Received> m_received; //!< data waiting for the application
     std::map<std::pair<int, int>, int> m_synced; //!< present options of the kernel's socket
     std::vector<Option> m_options;               //!< set before the socket was opened
+    Groups m_groups;                             //!< GroupOptions()
+    int32_t m_groupInterface{0};                 //!< the kernel's socket has of them
     Prepare m_prepare;                           //!< SetPrepare()
 };
 

@@ -10,6 +10,7 @@
 #include "ns3/abort.h"
 #include "ns3/net-device.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -24,6 +25,8 @@ using agent::BytesOf;
 namespace
 {
 
+constexpr int DEFAULT_HOPS = 64; //!< of ns-3's IP layers (DefaultTtl), and of kernels but to groups
+
 // The hop limit from a packet's tag, which routing protocols and Radvd add; -1: none.
 int
 HopLimitOf(Ptr<const Packet> packet)
@@ -37,6 +40,22 @@ HopLimitOf(Ptr<const Packet> packet)
     return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
 }
 
+// What a new socket of the kernel's has for an option of SyncOption().
+int
+KernelDefault(int level, int name)
+{
+    if ((level == IPPROTO_IP && name == IP_TTL) ||
+        (level == IPPROTO_IPV6 && name == IPV6_UNICAST_HOPS))
+    {
+        return -1;
+    }
+    const bool group =
+        level == IPPROTO_IP
+            ? name == IP_MULTICAST_TTL || name == IP_MULTICAST_LOOP
+            : level == IPPROTO_IPV6 && (name == IPV6_MULTICAST_HOPS || name == IPV6_MULTICAST_LOOP);
+    return group ? 1 : 0;
+}
+
 // 0 means "not set", both in ns-3 and in the kernel.
 int
 OrDefault(uint8_t hopLimit)
@@ -48,7 +67,7 @@ OrDefault(uint8_t hopLimit)
 
 // Copies the settings that Socket keeps in members without any notification.
 void
-KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
+KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
 {
     const bool ipv6 = IsIpv6();
     const int tagged = packet ? HopLimitOf(packet) : -1;
@@ -69,7 +88,6 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
                             ? OrDefault(m_socket.GetIpv6HopLimit())
                             : -1;
         SyncOption(IPPROTO_IPV6, IPV6_UNICAST_HOPS, tagged >= 0 ? tagged : own);
-        SyncOption(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, tagged);
         SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, m_socket.IsIpv6RecvTclass() ? 1 : datagrams);
         SyncOption(IPPROTO_IPV6, IPV6_RECVHOPLIMIT, m_socket.IsIpv6RecvHopLimit() ? 1 : datagrams);
     }
@@ -81,15 +99,45 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
         SyncOption(IPPROTO_IP, IP_RECVTOS, m_socket.IsIpRecvTos() ? 1 : datagrams);
         SyncOption(IPPROTO_IP, IP_RECVTTL, m_socket.IsIpRecvTtl() ? 1 : datagrams);
     }
+    if (to != nullptr && kernelsocket::IsGroup(*to))
+    {
+        SyncGroupOptions(tagged);
+    }
+}
+
+// A kernel's own choices differ from ns-3's: one hop, and members on the node get the packets, too.
+void
+KernelSocketCore::SyncGroupOptions(int tagged)
+{
+    const bool ipv6 = IsIpv6();
+    const int level = ipv6 ? IPPROTO_IPV6 : IPPROTO_IP;
+    const int other = tagged >= 0 ? tagged : DEFAULT_HOPS;
+    SyncOption(level,
+               ipv6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL,
+               m_groups.hops != 0 ? m_groups.hops : other);
+    SyncOption(level, ipv6 ? IPV6_MULTICAST_LOOP : IP_MULTICAST_LOOP, m_groups.loop ? 1 : 0);
+    const int32_t interface = std::max(m_groups.interface, 0);
+    if (std::exchange(m_groupInterface, interface) == interface)
+    {
+        return;
+    }
+    SetSockOptLate(
+        level, ipv6 ? IPV6_MULTICAST_IF : IP_MULTICAST_IF, [node = m_node, interface, ipv6] {
+            const int index =
+                interface == 0
+                    ? 0
+                    : kernelsocket::InterfaceIndex(node, static_cast<uint32_t>(interface), ipv6);
+            ip_mreqn request{};
+            request.imr_ifindex = index;
+            const auto bytes = ipv6 ? BytesOf(index) : BytesOf(request);
+            return std::vector<std::byte>(bytes.begin(), bytes.end());
+        });
 }
 
 void
 KernelSocketCore::SyncOption(int level, int name, int value)
 {
-    const bool defaultsToMinusOne =
-        (level == IPPROTO_IP && name == IP_TTL) ||
-        (level == IPPROTO_IPV6 && (name == IPV6_UNICAST_HOPS || name == IPV6_MULTICAST_HOPS));
-    const auto [known, added] = m_synced.try_emplace({level, name}, defaultsToMinusOne ? -1 : 0);
+    const auto [known, added] = m_synced.try_emplace({level, name}, KernelDefault(level, name));
     if (known->second != value)
     {
         known->second = value;
@@ -147,8 +195,7 @@ KernelSocketCore::SetSockOpt(int level, int name, int value)
 void
 KernelSocketCore::SetSendBuffer(uint32_t bytes)
 {
-    m_sendBuffer = bytes;
-    if (bytes != DEFAULT_BUFFER)
+    if (std::exchange(m_sendBuffer, bytes) != bytes)
     {
         SetSockOpt(SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes));
     }
@@ -157,8 +204,7 @@ KernelSocketCore::SetSendBuffer(uint32_t bytes)
 void
 KernelSocketCore::SetReceiveBuffer(uint32_t bytes)
 {
-    m_receiveBuffer = bytes;
-    if (bytes != DEFAULT_BUFFER)
+    if (std::exchange(m_receiveBuffer, bytes) != bytes)
     {
         SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(bytes));
     }

@@ -92,7 +92,7 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
     {
         return Fail(m_kind.stream ? Socket::ERROR_MSGSIZE : Socket::ERROR_AGAIN);
     }
-    SyncOptions(packet);
+    SyncOptions(packet, to != nullptr || !m_peer ? to : &*m_peer);
     std::vector<uint8_t> bytes(size);
     packet->CopyData(bytes.data(), size);
     const std::span<const std::byte> nothing;

@@ -157,26 +157,29 @@ KernelTcpSocket::SetUnsupported(const std::string& name, const AttributeValue& v
 }
 
 void
-KernelTcpSocket::SetSize(const std::string& attribute, uint32_t value, int level, int option)
+KernelTcpSocket::SetSize(const std::string& attribute,
+                         uint32_t value,
+                         uint32_t* present,
+                         int option)
 {
-    if (ToText(UintegerValue(value)) != ToText(*OriginalValue(attribute)))
+    const bool original = ToText(UintegerValue(value)) == ToText(*OriginalValue(attribute));
+    const uint32_t before = std::exchange(*present, value);
+    if (!original || (before != 0 && before != value))
     {
-        Core().SetSockOpt(level, option, static_cast<int>(value));
+        Core().SetSockOpt(IPPROTO_TCP, option, static_cast<int>(value));
     }
 }
 
 void
 KernelTcpSocket::SetSegSize(uint32_t size)
 {
-    m_segmentSize = size;
-    SetSize("SegmentSize", size, IPPROTO_TCP, TCP_MAXSEG);
+    SetSize("SegmentSize", size, &m_segmentSize, TCP_MAXSEG);
 }
 
 void
 KernelTcpSocket::SetSynRetries(uint32_t count)
 {
-    m_synRetries = count;
-    SetSize("ConnCount", count, IPPROTO_TCP, TCP_SYNCNT);
+    SetSize("ConnCount", count, &m_synRetries, TCP_SYNCNT);
 }
 
 void

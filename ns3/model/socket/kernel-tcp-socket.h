@@ -175,16 +175,16 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
      * @param value its new value
      */
     void SetUnsupported(const std::string& name, const AttributeValue& value) const;
-    /** Sets an option if the attribute differs from ns-3's default, or the option was set before.
+    /** Sets an option if the attribute differs from ns-3's default, or has had another value.
      * @param attribute its name
      * @param value its new value
-     * @param level of the option
-     * @param option its name
+     * @param present its value until now, which becomes the new one
+     * @param option of IPPROTO_TCP
      */
-    void SetSize(const std::string& attribute, uint32_t value, int level, int option);
+    void SetSize(const std::string& attribute, uint32_t value, uint32_t* present, int option);
 
-    uint32_t m_segmentSize{0};       //!< attribute SegmentSize
-    uint32_t m_synRetries{0};        //!< attribute ConnCount
+    uint32_t m_segmentSize{0};       //!< attribute SegmentSize; 0: not set yet
+    uint32_t m_synRetries{0};        //!< attribute ConnCount; 0: not set yet
     bool m_noDelay{true};            //!< attribute TcpNoDelay
     double m_maxSegLifetime{120};    //!< attribute MaxSegLifetime
     std::string m_congestionControl; //!< attribute CongestionControl

@@ -28,22 +28,6 @@ namespace
 
 constexpr uint32_t MAX_DATAGRAM = 65507; //!< of IPv4, as in ns-3's UDP
 
-/** The kernel's number of an interface of the node's Ipv4 or Ipv6 object; 0: none. */
-int
-InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6)
-{
-    Ptr<NetDevice> device;
-    if (ipv6 && node->GetObject<Ipv6>())
-    {
-        device = node->GetObject<Ipv6>()->GetNetDevice(interface);
-    }
-    else if (!ipv6 && node->GetObject<Ipv4>())
-    {
-        device = node->GetObject<Ipv4>()->GetNetDevice(interface);
-    }
-    return device ? node->GetObject<KernelSocketStack>()->GetInterfaceIndex(device) : 0;
-}
-
 /**
  * An option's value that contains an interface index.
  * @param node the node with the interface
@@ -59,7 +43,7 @@ WithInterface(Ptr<Node> node, uint32_t interface, Request request, Index Request
     return [=]() {
         Request complete = request;
         const bool ipv6 = std::is_same_v<Request, ipv6_mreq>;
-        complete.*index = interface == 0 ? 0 : InterfaceIndex(node, interface, ipv6);
+        complete.*index = interface == 0 ? 0 : kernelsocket::InterfaceIndex(node, interface, ipv6);
         const auto bytes = std::as_bytes(std::span(&complete, 1));
         return std::vector<std::byte>(bytes.begin(), bytes.end());
     };
@@ -181,43 +165,13 @@ KernelUdpSocket::Ipv6LeaveGroup()
 }
 
 void
-KernelUdpSocket::SetIpMulticastTtl(uint8_t ttl)
-{
-    m_multicastTtl = ttl;
-    if (ttl != 0) // ns-3's default: as for any other packet
-    {
-        Core().SetSockOpt(IPPROTO_IP, IP_MULTICAST_TTL, ttl);
-    }
-}
-
-void
-KernelUdpSocket::SetIpMulticastIf(int32_t interface)
-{
-    m_multicastIf = interface;
-    if (interface > 0)
-    {
-        Core().SetSockOptLate(
-            IPPROTO_IP,
-            IP_MULTICAST_IF,
-            WithInterface(
-                GetNode(), static_cast<uint32_t>(interface), ip_mreqn{}, &ip_mreqn::imr_ifindex));
-    }
-}
-
-void
-KernelUdpSocket::SetIpMulticastLoop(bool loop)
-{
-    m_multicastLoop = loop;
-    Core().SetSockOpt(IPPROTO_IP, IP_MULTICAST_LOOP, loop ? 1 : 0);
-}
-
-void
 KernelUdpSocket::SetMtuDiscover(bool discover)
 {
-    m_mtuDiscover = discover;
-    if (discover) // otherwise the kernel's default, which fragments what it sends itself
+    if (std::exchange(m_mtuDiscover, discover) != discover)
     {
-        Core().SetSockOpt(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+        // WANT is the kernel's default, which fragments what it sends itself.
+        Core().SetSockOpt(
+            IPPROTO_IP, IP_MTU_DISCOVER, discover ? IP_PMTUDISC_DO : IP_PMTUDISC_WANT);
     }
 }
 

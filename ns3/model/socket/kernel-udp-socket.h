@@ -63,22 +63,34 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
         return Core().GetReceiveBuffer();
     }
 
-    void SetIpMulticastTtl(uint8_t ttl) override;
+    void SetIpMulticastTtl(uint8_t ttl) override
+    {
+        Core().GroupOptions().hops = ttl;
+    }
+
     uint8_t GetIpMulticastTtl() const override
     {
-        return m_multicastTtl;
+        return Core().GroupOptions().hops;
     }
 
-    void SetIpMulticastIf(int32_t interface) override;
+    void SetIpMulticastIf(int32_t interface) override
+    {
+        Core().GroupOptions().interface = interface;
+    }
+
     int32_t GetIpMulticastIf() const override
     {
-        return m_multicastIf;
+        return Core().GroupOptions().interface;
     }
 
-    void SetIpMulticastLoop(bool loop) override;
+    void SetIpMulticastLoop(bool loop) override
+    {
+        Core().GroupOptions().loop = loop;
+    }
+
     bool GetIpMulticastLoop() const override
     {
-        return m_multicastLoop;
+        return Core().GroupOptions().loop;
     }
 
     void SetMtuDiscover(bool discover) override;
@@ -91,10 +103,7 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
     int BindToGroup(const Ipv6Address& group, uint16_t port);
     int ChangeGroup(uint32_t interface, const Address& group, bool join);
 
-    uint8_t m_multicastTtl{0};   //!< attribute IpMulticastTtl
-    int32_t m_multicastIf{0};    //!< attribute IpMulticastIf
-    bool m_multicastLoop{false}; //!< attribute IpMulticastLoop
-    bool m_mtuDiscover{false};   //!< attribute MtuDiscover
+    bool m_mtuDiscover{false}; //!< attribute MtuDiscover
 };
 
 } // namespace ns3

@@ -229,12 +229,134 @@ class PathMtuTest : public LinkTestCase
     std::vector<Ipv6Address> m_ipv6; //!< of the devices, in the order of m_devices
 };
 
+/** On a device with IPv4 and IPv6 one of them is set down, or loses its addresses for a while. */
+class FamilyDownTest : public LinkTestCase
+{
+  public:
+    FamilyDownTest()
+        : LinkTestCase("IPv4 alone is set down, or has no address, on a router's device")
+    {
+    }
+
+  private:
+    /** Datagrams each 10 ms, counted by the second in which they arrive. */
+    void Stream(const Address& to, const Address& local, std::vector<uint32_t>& counts)
+    {
+        counts.assign(4, 0);
+        const auto udp = TypeId::LookupByName("ns3::UdpSocketFactory");
+        auto receiver = Socket::CreateSocket(m_nodes.Get(2), udp);
+        receiver->Bind(local);
+        receiver->SetRecvCallback(Callback<void, Ptr<Socket>>([&counts](Ptr<Socket> socket) {
+            while (socket->Recv())
+            {
+                ++counts.at(static_cast<size_t>(Simulator::Now().GetSeconds()));
+            }
+        }));
+        auto sender = Socket::CreateSocket(m_nodes.Get(0), udp);
+        for (int64_t at = 5; at < 4000; at += 10)
+        {
+            Simulator::Schedule(MilliSeconds(at),
+                                [sender, to] { sender->SendTo(Create<Packet>(100), 0, to); });
+        }
+    }
+
+    void RunOne(bool down)
+    {
+        KernelStackHelper stack;
+        MakeLine(3, stack);
+        for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+        {
+            m_devices.Get(i)->GetChannel()->SetAttribute("Delay", TimeValue(MicroSeconds(1)));
+        }
+        Ipv6AddressHelper addresses(Ipv6Address("fd00:1::"), Ipv6Prefix(64));
+        auto near = addresses.Assign(NetDeviceContainer(m_devices.Get(0), m_devices.Get(1)));
+        addresses.SetBase(Ipv6Address("fd00:2::"), Ipv6Prefix(64));
+        auto far = addresses.Assign(NetDeviceContainer(m_devices.Get(2), m_devices.Get(3)));
+        near.SetForwarding(1, true);
+        far.SetForwarding(0, true);
+        near.SetDefaultRoute(0, 1);
+        far.SetDefaultRoute(1, 0);
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        std::vector<uint32_t> got4;
+        std::vector<uint32_t> got6;
+        Stream(InetSocketAddress(m_interfaces.GetAddress(3), 700),
+               InetSocketAddress(Ipv4Address::GetAny(), 700),
+               got4);
+        Stream(Inet6SocketAddress(far.GetAddress(1, 1), 700),
+               Inet6SocketAddress(Ipv6Address::GetAny(), 700),
+               got6);
+        // Down at the router; without address at the sender, which its default route leaves by.
+        const uint32_t node = down ? 1 : 0;
+        const uint32_t interface = down ? 2 : 1;
+        auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
+        const auto address = ipv4->GetAddress(interface, 0);
+        Simulator::Schedule(Seconds(1), [&] {
+            down ? ipv4->SetDown(interface) : (void)ipv4->RemoveAddress(interface, 0u);
+        });
+        Simulator::Schedule(Seconds(3), [&] {
+            down ? ipv4->SetUp(interface) : (void)ipv4->AddAddress(interface, address);
+        });
+        Simulator::Stop(Seconds(4));
+        Simulator::Run();
+        const std::string what = down ? ", down" : ", without address";
+        NS_TEST_EXPECT_MSG_EQ((got4 == std::vector<uint32_t>{100, 0, 0, 100}),
+                              true,
+                              "IPv4: " << got4[1] << ", " << got4[3] << what);
+        NS_TEST_EXPECT_MSG_EQ((got6 == std::vector<uint32_t>{100, 100, 100, 100}),
+                              true,
+                              "IPv6: " << got6[1] << ", " << got6[3] << what);
+        Clear();
+    }
+
+    void RunWithKernel() override
+    {
+        RunOne(true);
+        RunOne(false);
+    }
+};
+
+/** Forwarding of IPv6 is chosen by ns-3's function, that of IPv4 by a kernel parameter. */
+class ForwardingTest : public LinkTestCase
+{
+  public:
+    ForwardingTest() : LinkTestCase("SetForwarding() of IPv6 leaves IPv4's parameter alone")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        KernelStackHelper stack;
+        stack.SetSysctl("net.ipv4.ip_forward", "0");
+        MakeLine(2, stack);
+        auto interfaces =
+            Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
+        interfaces.SetForwarding(0, true);
+        const std::string folder = "/proc/sys/net/";
+        KernelApplicationHelper show({"cat",
+                                      folder + "ipv4/conf/eth0/forwarding",
+                                      folder + "ipv6/conf/eth0/forwarding",
+                                      folder + "ipv6/conf/all/forwarding"});
+        auto installed = show.Install(m_nodes);
+        installed.Start(Seconds(1));
+        Simulator::Stop(Seconds(2));
+        Simulator::Run();
+        const auto output = [&](uint32_t node) {
+            return DynamicCast<KernelApplication>(installed.Get(node))->GetOutput();
+        };
+        NS_TEST_EXPECT_MSG_EQ(output(0), "0\n1\n1\n", "the router of IPv6 alone");
+        NS_TEST_EXPECT_MSG_EQ(output(1), "0\n0\n0\n", "a host");
+    }
+};
+
 class KernelLinkTestSuite : public TestSuite
 {
   public:
     KernelLinkTestSuite() : TestSuite("viaduct-kernel-link", Type::SYSTEM)
     {
         AddTestCase(new LinkDownTest, Duration::QUICK);
+        AddTestCase(new FamilyDownTest, Duration::QUICK);
+        AddTestCase(new ForwardingTest, Duration::QUICK);
         AddTestCase(new JumboTest, Duration::QUICK);
         AddTestCase(new PathMtuTest, Duration::QUICK);
     }

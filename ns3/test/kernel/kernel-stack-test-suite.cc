@@ -305,6 +305,14 @@ class BadInputTest : public KernelTestCase
                "/nonexistent/linux");
         Expect(ErrorOf([](auto& stack) { stack.SetAttribute("Kernel", StringValue("/bin/true")); }),
                "/bin/true");
+        Expect(ErrorOf([](auto& stack) {
+                   stack.SetAttribute("BootParameters", StringValue("time-travel=inf-cpu"));
+               }),
+               "time-travel is the simulator's to set");
+        Expect(ErrorOf([](auto& stack) {
+                   stack.SetAttribute("BootParameters", StringValue("quiet mem=1M"));
+               }),
+               "use the attribute Memory");
         Expect(ErrorOf([](auto& stack) { stack.SetSysctl("net.ipv4.no_such_thing", "1"); }),
                "no_such_thing");
         NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1"}, "10.0.0.2"), "no error", "different ones");

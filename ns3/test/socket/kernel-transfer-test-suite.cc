@@ -4,6 +4,7 @@
 
 #include "../kernel-test-support.h"
 
+#include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
@@ -11,6 +12,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv6-address-helper.h"
+#include "ns3/kernel-socket-stack.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
@@ -49,9 +51,8 @@ class PairTestCase : public KernelTestCase
     using KernelTestCase::KernelTestCase;
 
   protected:
-    void MakePair(const char* rate = "100Mbps")
+    void MakePair(const char* rate = "100Mbps", KernelStackHelper stack = KernelStackHelper())
     {
-        KernelStackHelper stack;
         MakeLine(2, stack);
         m_devices.Get(0)->SetAttribute("DataRate", StringValue(rate));
         m_devices.Get(1)->SetAttribute("DataRate", StringValue(rate));
@@ -416,6 +417,93 @@ class CcidTest : public PairTestCase
     }
 };
 
+/** Who closes a connection first is told of its end, and then nothing is left of its socket. */
+class ClosedTest : public PairTestCase
+{
+  public:
+    ClosedTest() : PairTestCase("Connections that their opener closes, served by kernel and agent")
+    {
+    }
+
+  private:
+    void Count(Ptr<Socket> socket, const char* who)
+    {
+        socket->SetCloseCallbacks(
+            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket> closed) {
+                ++m_counts[who];
+                closed->Close();
+            }),
+            Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { ++m_counts["broken"]; }));
+    }
+
+    void Open(const char* factory)
+    {
+        auto client = MakeSocket(0, factory);
+        client->SetConnectCallback(Callback<void, Ptr<Socket>>([](Ptr<Socket> connected) {
+                                       connected->Send(Create<Packet>(500));
+                                       connected->Close();
+                                   }),
+                                   MakeNullCallback<void, Ptr<Socket>>());
+        Count(client, "openers");
+        client->Connect(Server(false, 5000));
+    }
+
+    void RunOne(const char* factory, bool served)
+    {
+        KernelStackHelper stack;
+        stack.SetAttribute("ServeSockets", BooleanValue(served));
+        MakePair("100Mbps", stack);
+        m_counts.clear();
+        auto listener = MakeSocket(1, factory);
+        listener->Bind(Any(false, 5000));
+        listener->Listen();
+        listener->SetAcceptCallback(
+            MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+            Callback<void, Ptr<Socket>, const Address&>(
+                [this](Ptr<Socket> socket, const Address&) { Count(socket, "listeners"); }));
+        listener->SetRecvCallback(Callback<void, Ptr<Socket>>([](Ptr<Socket> socket) {
+            while (auto packet = socket->Recv())
+            {
+                if (packet->GetSize() == 0)
+                {
+                    return;
+                }
+            }
+        }));
+        for (uint32_t i = 1; i <= 20; ++i)
+        {
+            Simulator::Schedule(MilliSeconds(100 * i), [this, factory] { Open(factory); });
+        }
+        Run(Seconds(10));
+        const std::string what = Name(factory, false) + (served ? ", served by the kernel" : "");
+        const auto open = [this](uint32_t node) {
+            return m_nodes.Get(node)->GetObject<KernelSocketStack>()->GetOpenSockets().size();
+        };
+        NS_TEST_EXPECT_MSG_EQ(m_counts["openers"], 20, "told their openers, " << what);
+        NS_TEST_EXPECT_MSG_EQ(m_counts["listeners"], 20, "told the others, " << what);
+        NS_TEST_EXPECT_MSG_EQ(m_counts["broken"], 0, "broken, " << what);
+        NS_TEST_EXPECT_MSG_EQ(open(0), 0, "open at their openers, " << what);
+        NS_TEST_EXPECT_MSG_EQ(open(1), 1, "the listener alone is open, " << what);
+        m_interfaces6 = Ipv6InterfaceContainer();
+        Clear();
+    }
+
+    void RunWithKernel() override
+    {
+        for (const char* factory : {TCP, MPTCP, SCTP, DCCP})
+        {
+            if (factory == DCCP && !KernelHas("CONFIG_IP_DCCP"))
+            {
+                continue;
+            }
+            RunOne(factory, true);
+            RunOne(factory, false);
+        }
+    }
+
+    std::map<std::string, uint32_t> m_counts; //!< of what sockets were told
+};
+
 class KernelTransferTestSuite : public TestSuite
 {
   public:
@@ -424,6 +512,7 @@ class KernelTransferTestSuite : public TestSuite
         AddTestCase(new TransportsTest, Duration::QUICK);
         AddTestCase(new LifeTest, Duration::QUICK);
         AddTestCase(new LongMessagesTest, Duration::QUICK);
+        AddTestCase(new ClosedTest, Duration::QUICK);
         AddTestCase(new CcidTest, Duration::QUICK);
     }
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -25,12 +26,16 @@ std::vector<std::byte> Joined(ServedSockets::Parts parts) {
   return bytes;
 }
 
+agent::Operation AsRequest(std::span<const std::byte> bytes) {
+  agent::Operation request;
+  request.payload = bytes;
+  return request;
+}
+
 template <class T>
 T First(ServedSockets::Parts parts) {
   const std::vector<std::byte> bytes = Joined(parts);
-  agent::Operation operation;
-  operation.payload = bytes;
-  return operation.As<T>();
+  return AsRequest(bytes).As<T>();
 }
 
 bool IsTcp(const agent::OpenSocket& request) {
@@ -214,14 +219,21 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   operation.message = (flags & agent::kToEndpoint) != 0;
   if (!operation.message && !operation.zeros) return service_.Put(operation, parts);
   if (!operation.message) return PutPieces(operation, First<uint64_t>(parts));
-  const std::vector<std::byte> bytes = Joined(parts);
-  agent::Operation request;
-  request.payload = bytes;
-  auto to = agent::ToSocketAddress(request.As<agent::Endpoint>());
+  // The receiver, and what it is to get: two parts, or one if the message was held.
+  std::span<const std::byte> front = *parts.begin();
+  std::span<const std::byte> data;
+  std::vector<std::byte> joined;
+  if (parts.size() == 2 && front.size() == sizeof(agent::Endpoint)) {
+    data = *std::next(parts.begin());
+  } else {
+    joined = Joined(parts);
+    front = joined;
+    data = AsRequest(front).After(sizeof(agent::Endpoint));
+  }
+  auto to = agent::ToSocketAddress(AsRequest(front).As<agent::Endpoint>());
   const auto name = std::as_bytes(std::span(&to.storage, 1)).first(to.length);
-  std::span<const std::byte> data = request.After(sizeof(agent::Endpoint));
   if (operation.zeros) {
-    const auto count = request.As<uint64_t>(sizeof(agent::Endpoint));
+    const auto count = AsRequest(data).As<uint64_t>();
     // More is too long for any message, as the kernel will say.
     operation.value =
         static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));

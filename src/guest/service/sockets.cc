@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 // This header needs declarations of those above.
 #include <linux/dccp.h>
+#include <linux/sctp.h>
 
 #include <algorithm>
 #include <array>
@@ -348,6 +349,26 @@ void Sockets::AfterPending(Socket& socket) {
   if (socket.shutdown) shutdown(socket.fd.get(), *std::exchange(socket.shutdown, std::nullopt));
 }
 
+// An SCTP association that a socket shuts down ends altogether (RFC 6458 section 4.1.7), which the
+// kernel tells this socket by a notification only.
+void Sockets::AskForEnd(const Socket& socket) {
+  if (!socket.parts) return;
+  sctp_event changes{};
+  changes.se_type = SCTP_ASSOC_CHANGE;
+  changes.se_on = 1;
+  SystemCall("setsockopt SCTP_EVENT",
+             setsockopt(socket.fd.get(), IPPROTO_SCTP, SCTP_EVENT, &changes, sizeof changes));
+}
+
+// What AskForEnd() has asked for; other notifications are of no interest.
+void Sockets::TakeNotification(Socket& socket, std::span<const std::byte> bytes) {
+  sctp_assoc_change change{};
+  std::memcpy(&change, bytes.data(), std::min(bytes.size(), sizeof change));
+  if (change.sac_type != SCTP_ASSOC_CHANGE || change.sac_state != SCTP_SHUTDOWN_COMP) return;
+  socket.ended = true;
+  agent_.Post(Code::kEnd, socket.number, 0, {});
+}
+
 void Sockets::Credit(const Operation& operation) {
   Socket& socket = Get(operation);
   socket.credit += operation.As<uint64_t>();
@@ -357,6 +378,7 @@ void Sockets::Credit(const Operation& operation) {
 void Sockets::Shutdown(const Operation& operation) {
   Socket& socket = Get(operation);
   const auto how = static_cast<int>(operation.As<uint32_t>());
+  if (how != SHUT_RD) AskForEnd(socket);
   if (how != SHUT_RD && (!socket.pending.empty() || socket.connecting)) {
     socket.shutdown = how;
   } else {
@@ -499,6 +521,10 @@ void Sockets::Receive(Socket& socket) {
     return;
   }
   auto bytes = std::span<const std::byte>(buffer_).first(static_cast<size_t>(received));
+  if (socket.parts && (header.msg_flags & MSG_NOTIFICATION) != 0) {
+    TakeNotification(socket, bytes);
+    return;
+  }
   std::vector<std::byte> whole;
   if (socket.parts) {
     // A message longer than the kernel's buffer arrives in parts (RFC 6458 section 8.1.21).

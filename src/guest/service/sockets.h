@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/fd.h"
@@ -70,6 +71,8 @@ class Sockets {
   bool SendOnce(Socket& socket, Pending& pending);
   void SendPending(Socket& socket);
   void AfterPending(Socket& socket);
+  void AskForEnd(const Socket& socket);
+  void TakeNotification(Socket& socket, std::span<const std::byte> bytes);
   void PostBound(Socket& socket, uint32_t request);
   void PostConnected(Socket& socket);
   void PostReady(const Socket& socket, uint32_t request);
