@@ -79,8 +79,9 @@ void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* recor
   sys::DisableOffloads(here.get(), name, kOffloads);
 }
 
-void TakeForXdp(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
-  for (const xdp::NeededOff& needed : xdp::OffloadsInTheWay(name)) {
+void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
+                sys::OwnEntry* record, const Turn&) {
+  for (const xdp::NeededOff& needed : xdp::OffloadsInTheWay(name, kind)) {
     TakenInterface taken{needed.interface, needed.ifindex, xdp::Active(needed),
                          sys::IdentifyNamespace(needed.network.get())};
     if (!taken.offloads.empty()) Take(std::move(taken), path, record);

@@ -18,7 +18,8 @@ void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* recor
 // what they leave to do to a frame is beside it in its header.
 void TakeTap(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn& turn);
 // Does what AF_XDP needs besides, likewise: with an interface that has been taken, and with the
-// other end of a veth pair (xdp::OffloadsInTheWay()).
-void TakeForXdp(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn& turn);
+// other end of a veth pair (xdp::OffloadsInTheWay()). `kind`: of the port, for messages.
+void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
+                sys::OwnEntry* record, const Turn& turn);
 
 }  // namespace viaduct::emulate

@@ -30,6 +30,9 @@
 namespace viaduct::emulate {
 namespace {
 
+// What messages about it call a port whose frames have to be whole.
+const char* NameOfWhole(PortKind kind) { return kind == PortKind::kNetmap ? "netmap" : "DPDK"; }
+
 using broker::Member;
 using broker::MessageType;
 using broker::Reply;
@@ -125,7 +128,9 @@ class PathKeeper {
     if (Member<bool>(arguments, "xdp")) {
       return OpenXdp(port, Member<int>(arguments, "pid"), turn);
     }
-    if (Member<bool>(arguments, "whole")) TakeForXdp(name, &*info_, &record_, turn);
+    if (const auto kind = Member<std::string>(arguments, "whole"); !kind.empty()) {
+      TakeForXdp(name, kind, &*info_, &record_, turn);
+    }
     sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
     Reply reply;
     reply.value["ifindex"] = socket.ifindex;
@@ -157,7 +162,7 @@ class PathKeeper {
 
   Reply OpenXdp(size_t port, int client, const Turn& turn) {
     const std::string& name = info_->interfaces[port];
-    TakeForXdp(name, &*info_, &record_, turn);
+    TakeForXdp(name, "AF_XDP", &*info_, &record_, turn);
     xdp::Opened opened = xdp::Open({.interface = name});
     io::XdpSockets& sockets = opened.sockets;
     if (const uint32_t left = opened.program->Left(); left != 0) {
@@ -258,7 +263,7 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
 broker::Message KeptPath::AskToOpen(size_t port, Way way) {
   const json request = {{"port", port},
                         {"xdp", way == Way::kXdp},
-                        {"whole", way == Way::kWhole},
+                        {"whole", way == Way::kWhole ? std::string(NameOfWhole(kind_)) : ""},
                         {"tap", way == Way::kTap},
                         {"pid", getpid()}};
   return root_.Call(MessageType::kOpenPort, request.dump());

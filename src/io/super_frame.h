@@ -23,7 +23,7 @@ class SuperFrameSplitter {
 
   // Calls use(std::span<std::byte>) for every proper frame of `frame`, in order; the bytes are
   // valid during the call. Returns false when the frame contradicts itself (no such layers, a
-  // segment over max_frame, a tunnel's inner super-frame): it is then lost, wholly or from some
+  // segment over max_frame, a tunnel that is not known): it is then lost, wholly or from some
   // segment on, for the caller to count.
   template <std::invocable<std::span<std::byte>> Use>
   bool Split(const ReceivedFrame& frame, Use&& use) {
@@ -36,7 +36,8 @@ class SuperFrameSplitter {
       use(frame.bytes);
       return true;
     }
-    auto segmenter = wire::Segmenter::Begin(frame.bytes, frame.gso_size, partial);
+    auto segmenter = wire::Segmenter::Begin(frame.bytes, frame.gso_size, partial,
+                                            partial ? frame.checksum_start : 0);
     if (!segmenter) return false;
     if (partial && frame.checksum_start != segmenter->layers().transport) return false;
     while (!segmenter->Finished()) {

@@ -15,10 +15,13 @@ namespace ip_protocol {
 inline constexpr uint8_t kHopByHop = 0;
 inline constexpr uint8_t kIcmp = 1;
 inline constexpr uint8_t kIgmp = 2;
+inline constexpr uint8_t kIpv4 = 4;  // IP in IP
 inline constexpr uint8_t kTcp = 6;
 inline constexpr uint8_t kUdp = 17;
+inline constexpr uint8_t kIpv6 = 41;
 inline constexpr uint8_t kRouting = 43;
 inline constexpr uint8_t kFragment = 44;
+inline constexpr uint8_t kGre = 47;
 inline constexpr uint8_t kIcmpv6 = 58;
 inline constexpr uint8_t kNoNext = 59;
 inline constexpr uint8_t kDestinationOptions = 60;

@@ -18,15 +18,21 @@ namespace viaduct::wire {
 //    (RFC 3168 section 6.1.2; tcp_offload.c, tcp_gso_segment());
 //  - UDP: a header of its own (udp_offload.c, __udp_gso_segment()); a checksum of zero over IPv4
 //    stays zero unless it is partial.
+// Of a super-frame inside a tunnel (UDP: VXLAN, Geneve; GRE; IP in IP) the frames are inside of it,
+// too: the outer headers get lengths, identification and checksums of their own, as by the kernel
+// (udp_offload.c, __skb_udp_tunnel_segment(); gre_offload.c, gre_gso_segment()).
 // The super-frame must not change until the last frame is cut.
 class Segmenter {
  public:
   // Returns nothing when the frame has no such layers, is a fragment, or gso_size is 0.
-  // `partial_checksum`: the checksum field holds a pseudo-header sum.
+  // `partial_checksum`: the checksum field holds a pseudo-header sum. `checksum_start`: the offset
+  // of the transport header that it is in, by which a tunnel is known; 0: not known, the frame is
+  // in none.
   static std::optional<Segmenter> Begin(ConstBytes super_frame, uint16_t gso_size,
-                                        bool partial_checksum);
+                                        bool partial_checksum, size_t checksum_start = 0);
 
   size_t HeaderBytes() const { return payload_start_; }
+  // Those that are cut: inside of the tunnel, if there is one.
   const IpLayers& layers() const { return layers_; }
   bool Finished() const { return finished_; }
   // Writes the next frame to the start of `memory` and returns its bytes there, or an empty span
@@ -35,11 +41,14 @@ class Segmenter {
 
  private:
   Segmenter() = default;
-  void SetLengths(Bytes frame) const;
+  bool EnterTunnel(size_t checksum_start);
+  void SetLengths(Bytes frame, const IpLayers& layers) const;
   void SetTransport(Bytes frame, bool last) const;
+  void SetTunnel(Bytes frame) const;
 
   ConstBytes super_frame_;
   IpLayers layers_;
+  std::optional<IpLayers> tunnel_;  // around those
   size_t payload_start_ = 0;
   size_t gso_size_ = 0;
   bool with_checksum_ = true;

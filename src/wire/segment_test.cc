@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "wire/checksum.h"
 #include "wire/test/packet_builder.h"
 
 namespace viaduct::wire {
@@ -129,6 +130,116 @@ TEST(SegmenterTest, RefusesWhatItCannotCut) {
   EXPECT_FALSE(Segmenter::Begin(Build(Ethernet{} / Arp{}), 10, true));
   EXPECT_FALSE(Segmenter::Begin(
       Build(Ethernet{} / Ipv4{.more_fragments = true} / Udp{} / Counting(50)), 10, true));
+}
+
+// What is inside of a tunnel of `header`, as its payload.
+Payload Inside(const std::vector<std::byte>& header, const std::vector<std::byte>& inner) {
+  std::string bytes(reinterpret_cast<const char*>(header.data()), header.size());
+  bytes.append(reinterpret_cast<const char*>(inner.data()), inner.size());
+  return {bytes};
+}
+
+std::vector<std::byte> BuildPacket(const Packet& packet) {
+  auto frame = Build(packet);
+  frame.erase(frame.begin(), frame.begin() + 14);
+  return frame;
+}
+
+// Cuts `frame`, whose inner transport header is at `start`, into segments of 1000 bytes; describes
+// the outer headers of each, and what is inside from `inner` on.
+struct Nested {
+  std::vector<std::string> outer, inner;
+};
+Nested CutTunnel(const std::vector<std::byte>& frame, size_t start, size_t inner, bool ethernet) {
+  Nested nested;
+  auto segmenter = Segmenter::Begin(frame, 1000, true, start);
+  if (!segmenter) return nested;
+  EXPECT_EQ(segmenter->layers().transport, start);
+  std::vector<std::byte> memory(2048);
+  while (!segmenter->Finished()) {
+    const Bytes cut = segmenter->Next(memory);
+    if (cut.empty()) {
+      ADD_FAILURE() << "no room";
+      break;
+    }
+    nested.outer.push_back(Describe(cut));
+    const ConstBytes within = ConstBytes(cut).subspan(inner);
+    nested.inner.push_back(ethernet ? Describe(within) : DescribePacket(within));
+  }
+  return nested;
+}
+
+const std::string kVxlanHeader = "0800000000000700";
+constexpr size_t kInVxlan = 14 + 20 + 8 + 8;
+
+TEST(SegmenterTest, CutsWhatIsInsideOfVxlan) {
+  const auto inner = Build(Ethernet{} / Ipv4{.source = "10.7.0.1", .id = 3} / Tcp{.sequence = 50} /
+                           Counting(2500));
+  auto frame =
+      Build(Ethernet{} / Ipv4{.id = 8} / Udp{5, 4789} / Inside(FromHex(kVxlanHeader), inner));
+  const Nested cut = CutTunnel(frame, kInVxlan + 34, kInVxlan, true);
+  const std::string ip = kEth + std::string("ipv4 10.0.0.1 > 10.0.0.2 ttl 64 ");
+  EXPECT_THAT(cut.outer, ElementsAre(ip + "id 8 / udp 5 > 4789 checksum good / 1062 bytes",
+                                     ip + "id 9 / udp 5 > 4789 checksum good / 1062 bytes",
+                                     ip + "id 10 / udp 5 > 4789 checksum good / 562 bytes"));
+  const std::string within = kEth + std::string("ipv4 10.7.0.1 > 10.0.0.2 ttl 64 ");
+  EXPECT_THAT(cut.inner,
+              ElementsAre(within + "id 3 / tcp 1024 > 80 A seq 50 checksum good / 1000 bytes",
+                          within + "id 4 / tcp 1024 > 80 A seq 1050 checksum good / 1000 bytes",
+                          within + "id 5 / tcp 1024 > 80 A seq 2050 checksum good / 500 bytes"));
+  Store16(&frame[40], 0);
+  for (const auto& outer : CutTunnel(frame, kInVxlan + 34, kInVxlan, true).outer) {
+    EXPECT_THAT(outer, testing::HasSubstr("checksum none"));
+  }
+}
+
+TEST(SegmenterTest, CutsIpv6InsideOfIpv6) {
+  const auto inner = Build(Ethernet{} / Ipv6{} / Udp{7, 8} / Counting(1500));
+  const auto frame = Build(Ethernet{} / Ipv6{.source = "2001:db8::9"} / Udp{5, 6081} /
+                           Inside(FromHex(kVxlanHeader), inner));
+  const Nested cut = CutTunnel(frame, 70 + 54, 70, true);
+  const std::string ip = kEth + std::string("ipv6 2001:db8::9 > 2001:db8::2 hops 64 / ");
+  EXPECT_THAT(cut.outer, ElementsAre(ip + "udp 5 > 6081 checksum good / 1070 bytes",
+                                     ip + "udp 5 > 6081 checksum good / 570 bytes"));
+  EXPECT_THAT(cut.inner, ElementsAre(testing::HasSubstr("udp 7 > 8 checksum good / 1000 bytes"),
+                                     testing::HasSubstr("udp 7 > 8 checksum good / 500 bytes")));
+}
+
+TEST(SegmenterTest, CutsWhatIsInsideOfGreAndOfIp) {
+  const auto inner = BuildPacket(Ethernet{} / Ipv4{.source = "10.7.0.1"} / Tcp{} / Counting(1100));
+  const auto plain = Build(Ethernet{} / Ipv4{.protocol = 4} / Inside({}, inner));
+  Nested cut = CutTunnel(plain, 34 + 20, 34, false);
+  EXPECT_EQ(cut.outer.size(), 2u);
+  EXPECT_THAT(cut.inner, ElementsAre(testing::HasSubstr("checksum good / 1000 bytes"),
+                                     testing::HasSubstr("checksum good / 100 bytes")));
+
+  // With GRE's own checksum, over its header and what follows.
+  const auto gre =
+      Build(Ethernet{} / Ipv4{.protocol = 47} / Inside(FromHex("80000800 ffff0000"), inner));
+  auto segmenter = Segmenter::Begin(gre, 1000, true, 42 + 20);
+  ASSERT_TRUE(segmenter);
+  std::vector<std::byte> memory(2048);
+  while (!segmenter->Finished()) {
+    const Bytes whole = segmenter->Next(memory);
+    ASSERT_FALSE(whole.empty());
+    EXPECT_EQ(InternetChecksum(whole.subspan(34)), 0);
+    EXPECT_THAT(DescribePacket(whole.subspan(42)), testing::HasSubstr("checksum good"));
+  }
+}
+
+TEST(SegmenterTest, RefusesTunnelsThatItDoesNotKnow) {
+  const auto inner = BuildPacket(Ethernet{} / Ipv4{} / Tcp{} / Counting(1100));
+  const auto vxlan = Build(Ethernet{} / Ipv4{} / Udp{} / Inside(FromHex(kVxlanHeader), inner));
+  EXPECT_TRUE(Segmenter::Begin(vxlan, 1000, true, 50 + 20));
+  EXPECT_FALSE(Segmenter::Begin(vxlan, 1000, true, 50 + 24));  // no IP header ends there
+  EXPECT_FALSE(Segmenter::Begin(vxlan, 1000, true, 9000));
+  // Sequence numbers of GRE, and a protocol whose header is unknown.
+  EXPECT_FALSE(Segmenter::Begin(
+      Build(Ethernet{} / Ipv4{.protocol = 47} / Inside(FromHex("10000800 00000001"), inner)), 1000,
+      true, 42 + 20));
+  EXPECT_FALSE(Segmenter::Begin(
+      Build(Ethernet{} / Ipv4{.protocol = 50} / Inside(FromHex("0000000100000001"), inner)), 1000,
+      true, 42 + 20));
 }
 
 TEST(SegmenterTest, SaysWhenThereIsNoRoom) {

@@ -31,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
 
-  auto segmenter = Segmenter::Begin(frame, std::max<uint16_t>(gso_size, 16), (start & 1) != 0);
+  auto segmenter = Segmenter::Begin(frame, std::max<uint16_t>(gso_size, 16), (start & 1) != 0,
+                                    (start & 2) != 0 ? start : 0);
   std::vector<std::byte> memory(2048);
   while (segmenter && !segmenter->Finished()) {
     const Bytes cut = segmenter->Next(memory);

@@ -172,8 +172,8 @@ void SwitchOff(const NeededOff& needed) {
   }
 }
 
-InterfaceGuardian::InterfaceGuardian(const std::string& interface) {
-  const std::vector<NeededOff> ends = OffloadsInTheWay(interface);
+InterfaceGuardian::InterfaceGuardian(const std::string& interface, const std::string& kind) {
+  const std::vector<NeededOff> ends = OffloadsInTheWay(interface, kind);
   const UniqueFd folder = LockFolder();
   const Guarded guarded{sys::OpenCurrentNamespace(), ends.front().ifindex,
                         Record::Join(folder.get(), ends), RecordName(ends)};

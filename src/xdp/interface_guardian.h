@@ -20,11 +20,13 @@ struct NeededOff {
   int ifindex = 0;
   std::vector<sys::Offloads> kinds;
 };
-// Of the interface, and of the other end of a veth pair, by which it gets its frames. Throws
+// Of the interface, and of the other end of a veth pair, by which it gets its frames. `kind`: of
+// the port, for messages: DPDK and netmap get no more than XDP of what is beside a frame. Throws
 // UsageError if there is no such interface in the calling thread's namespace; EnvironmentError if
 // its frames cannot be had by AF_XDP: of loopback, bridges and others that the kernel's own
 // software makes, of a peer out of reach.
-std::vector<NeededOff> OffloadsInTheWay(const std::string& interface);
+std::vector<NeededOff> OffloadsInTheWay(const std::string& interface,
+                                        const std::string& kind = "AF_XDP");
 // Names of those that are on.
 std::vector<std::string> Active(const NeededOff& needed);
 // Throws EnvironmentError if the driver does not let it.
@@ -37,8 +39,8 @@ void SwitchOff(const NeededOff& needed);
 // restores it.
 class InterfaceGuardian {
  public:
-  // In the calling thread's namespace. Throws Error.
-  explicit InterfaceGuardian(const std::string& interface);
+  // In the calling thread's namespace. `kind` as above. Throws Error.
+  explicit InterfaceGuardian(const std::string& interface, const std::string& kind = "AF_XDP");
   // Whose end it waits for first, and which it detaches if it is one that is left
   // (Program::Left()).
   void Guard(const Program& program);

@@ -24,19 +24,18 @@ constexpr Duration kCarrierPatience = Duration::Seconds(10);
 // asm-generic/socket.h, Linux 5.11.
 constexpr int kPreferBusyPoll = 69, kBusyPollBudget = 70;
 
-sys::LinkInfo Examine(const std::string& interface) {
+sys::LinkInfo Examine(const std::string& interface, const std::string& kind) {
   const auto link = sys::Netlink().FindLink(interface);
   if (!link) throw UsageError("there is no interface " + interface + "; see ip link");
   if (!link->ethernet) {
-    throw UsageError("AF_XDP on interface " + interface + ": its frames are not Ethernet's");
+    throw UsageError(kind + " on interface " + interface + ": its frames are not Ethernet's");
   }
   const bool is_source = link->kind.empty() || link->kind == "veth" || link->kind == "tun";
   if (!is_source || interface == "lo") {
     throw EnvironmentError(
-        fmt::format("AF_XDP on interface {}: the kernel's own software ({}) makes its frames, with "
-                    "checksums and "
-                    "tags that are not in their bytes; use af_packet",
-                    interface, interface == "lo" ? "loopback" : link->kind));
+        fmt::format("{} on interface {}: the kernel's own software ({}) makes its frames, with "
+                    "checksums and tags that are not in their bytes; use af_packet",
+                    kind, interface, interface == "lo" ? "loopback" : link->kind));
   }
   return *link;
 }
@@ -84,8 +83,8 @@ struct Keeper {
 
 }  // namespace
 
-std::vector<NeededOff> OffloadsInTheWay(const std::string& interface) {
-  const sys::LinkInfo link = Examine(interface);
+std::vector<NeededOff> OffloadsInTheWay(const std::string& interface, const std::string& kind) {
+  const sys::LinkInfo link = Examine(interface, kind);
   std::vector<NeededOff> needed;
   needed.push_back({sys::OpenCurrentNamespace(),
                     interface,
@@ -101,7 +100,7 @@ std::vector<NeededOff> OffloadsInTheWay(const std::string& interface) {
 }
 
 Opened Open(const Request& request) {
-  const sys::LinkInfo link = Examine(request.interface);
+  const sys::LinkInfo link = Examine(request.interface, "AF_XDP");
   const UniqueFd here = sys::OpenCurrentNamespace();
   const uint32_t queues = sys::ReceiveQueues(here.get(), request.interface);
   if (queues > kMostQueues) {

@@ -76,6 +76,33 @@ def test_a_transfer_arrives_to_the_byte_and_every_frame_is_counted(hosts: Hosts,
         assert json.loads(shown.output)[0]["stats64"]["tx"]["packets"] == int(told)
 
 
+@pytest.mark.parametrize("port", PORTS)
+def test_a_transfer_in_a_tunnel_arrives(hosts: Hosts, port: str) -> None:
+    """Its super-frames are inside of VXLAN's datagrams, whose headers each segment needs anew."""
+    skip_without(port)
+    for host, own, far in ((hosts.left, 1, 2), (hosts.right, 2, 1)):
+        ends = ["local", f"10.1.{own}.2", "remote", f"10.1.{far}.2"]
+        kind = ["type", "vxlan", "id", "7", "dstport", "4789", "udpcsum", *ends]
+        made = execute(["ip", "-n", host, "link", "add", "vx", *kind])
+        if "Unknown device type" in made.errors:
+            pytest.skip("this kernel has no VXLAN")
+        made.expect()
+        inside(host, "ip", "addr", "add", f"10.9.0.{own}/24", "dev", "vx").expect()
+        inside(host, "ip", "link", "set", "vx", "up").expect()
+    with contextlib.ExitStack() as stack:
+        command = [str(PROGRAM), "--left=r0", "--right=r1", "--warm-up=0s", "--duration=8s"]
+        router = Program(stack, hosts.router, *command, f"--port={port}", "--bql=false")
+        wait_for_the_router(hosts, "10.9.0.2")
+        receiver = Program(stack, hosts.right, "python3", "-c", _RECEIVE)
+        assert receiver.process.stdout
+        assert receiver.process.stdout.readline() == "ready\n"
+        sent = inside(hosts.left, "python3", "-c", _SEND, "10.9.0.2").expect()
+        assert sent.output == "same\n"
+        receiver.output()
+        text = router.output()
+    assert re.findall(r"dropped: (\d+)", text)[:2] == ["0", "0"]
+
+
 def offloads(namespace: str, interface: str) -> str:
     """What ethtool says of them."""
     return inside(namespace, "ethtool", "-k", interface).expect().output
@@ -139,6 +166,9 @@ def test_what_cannot_be_is_said_in_one_line(hosts: Hosts, port: str) -> None:
     inside(hosts.router, "ip", "tuntap", "add", "tun0", "mode", "tun").expect()
     assert "not Ethernet's" in refusal("tun0")
     assert "no interface absent" in refusal("absent")
+    nonsense = refusal("r0", "--ns3::RingNetDevice::Timestamps=Nobodys")
+    assert "Nobodys" in nonsense
+    assert "Software, Hardware, Auto, User" in nonsense
     assert "pcap-filter" in refusal("r0", "--filter=udp prot 53")
     too_long = " or ".join(f"ip[{i % 1000}:2] = {i}" for i in range(2500))
     assert "4096" in refusal("r0", f"--filter={too_long}")

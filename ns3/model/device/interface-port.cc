@@ -170,11 +170,11 @@ OpenXdp(const InterfaceRequest& request)
         viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
 }
 
-/** @return what has the offloads off that would be in the way, as long as it lives */
+/** @return what has the offloads off that would be in the way of @p kind, as long as it lives */
 std::shared_ptr<void>
-KeepOffloadsOff(const InterfaceRequest& request)
+KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
 {
-    return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface);
+    return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface, kind);
 }
 
 /** @return a port by DPDK, on an interface of the kernel's */
@@ -184,7 +184,7 @@ OpenDpdk(const InterfaceRequest& request)
     return viaduct::dpdk::OpenPort({.interface = request.interface,
                                     .filter = request.filter,
                                     .qdisc_bypass = request.qdiscBypass,
-                                    .keeper = KeepOffloadsOff(request)});
+                                    .keeper = KeepOffloadsOff(request, "DPDK")});
 }
 
 /** @return a port by netmap, likewise */
@@ -197,7 +197,7 @@ OpenNetmap(const InterfaceRequest& request)
                                   ": its frames pass neither filters nor queueing disciplines "
                                   "(attributes Filter and QdiscBypass of ns3::RingNetDevice)");
     }
-    return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request));
+    return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request, "netmap"));
 }
 
 /** @return the better ones; says in @p reason which and why */
@@ -427,7 +427,9 @@ OpenInterfacePort(const InterfaceRequest& request)
     opened.ifindex = info->ifindex;
     OpenDepartures(request, opened);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
-    opened.running = info->running;
+    // What has happened while the port was opened, the monitor does not report.
+    const auto now = viaduct::sys::Netlink().FindLink(info->ifindex);
+    opened.running = now && now->up && now->carrier;
     return opened;
 }
 

@@ -40,7 +40,7 @@ LinkWatch::Read()
         const auto device = m_devices.find(event.name);
         if (device != m_devices.end())
         {
-            device->second->SetLinkUp(event.running && !event.removed);
+            device->second->SetLinkUp(event.up && event.carrier && !event.removed);
         }
     }
     if (isLost)

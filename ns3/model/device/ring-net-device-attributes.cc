@@ -8,7 +8,7 @@
 #include "ring-net-device.h"
 
 #include "ns3/boolean.h"
-#include "ns3/enum.h"
+#include "ns3/choice-value.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node.h"
 #include "ns3/queue-limits.h"
@@ -38,12 +38,12 @@ RingNetDevice::GetTypeId()
                           "How many frames are read from the port at once.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RingNetDevice::m_burstSize),
-                          MakeUintegerChecker<uint32_t>(1))
+                          MakeUintegerChecker<uint32_t>(1, 1 << 16))
             .AddAttribute("TxQueueSize",
                           "How many frames may wait for the port to accept them.",
                           UintegerValue(256),
                           MakeUintegerAccessor(&RingNetDevice::m_txQueueSize),
-                          MakeUintegerChecker<uint32_t>(1))
+                          MakeUintegerChecker<uint32_t>(1, 1 << 16))
             .AddAttribute("NeedsArp",
                           "Whether next hops must be resolved; false on control ports, where the "
                           "kernel does it.",
@@ -137,43 +137,37 @@ RingNetDevice::GetTypeId()
                 StringValue(""),
                 MakeStringAccessor(&RingNetDevice::m_filter),
                 MakeStringChecker())
-            .AddAttribute("Port",
-                          "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
-                          "the frames from the kernel), DPDK (on the interface, or a device of its "
-                          "own: PCI address, or virtual device with its arguments) or netmap; an "
-                          "error where it cannot be had; Auto: AF_XDP where the driver has "
-                          "zero-copy, else AF_PACKET; or Tap: the node is at the other end of a "
-                          "TAP device of the kernel's, which is made if it is not there.",
-                          EnumValue(InterfacePortKind::PACKET),
-                          MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
-                          MakeEnumChecker(InterfacePortKind::PACKET,
-                                          "AfPacket",
-                                          InterfacePortKind::XDP,
-                                          "AfXdp",
-                                          InterfacePortKind::DPDK,
-                                          "Dpdk",
-                                          InterfacePortKind::NETMAP,
-                                          "Netmap",
-                                          InterfacePortKind::AUTO,
-                                          "Auto",
-                                          InterfacePortKind::TAP,
-                                          "Tap"))
-            .AddAttribute("Timestamps",
-                          "Whose stamps of received frames lateness counts from, and of frames "
-                          "sent by a qdisc at their time until: the kernel's (Software), those of "
-                          "the clock of Interface's network card (Hardware; with AfPacket; an "
-                          "error where it has none), either (Auto), or none (User): received "
-                          "frames then count from when the port was last seen empty.",
-                          EnumValue(InterfaceStamps::SOFTWARE),
-                          MakeEnumAccessor<InterfaceStamps>(&RingNetDevice::m_stamps),
-                          MakeEnumChecker(InterfaceStamps::SOFTWARE,
-                                          "Software",
-                                          InterfaceStamps::HARDWARE,
-                                          "Hardware",
-                                          InterfaceStamps::AUTO,
-                                          "Auto",
-                                          InterfaceStamps::USER,
-                                          "User"))
+            .AddAttribute(
+                "Port",
+                "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
+                "the frames from the kernel), DPDK (on the interface, or a device of its "
+                "own: PCI address, or virtual device with its arguments) or netmap; an "
+                "error where it cannot be had; Auto: AF_XDP where the driver has "
+                "zero-copy, else AF_PACKET; or Tap: the node is at the other end of a "
+                "TAP device of the kernel's, which is made if it is not there.",
+                EnumValue(InterfacePortKind::PACKET),
+                MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
+                MakeChoiceChecker<InterfacePortKind>("Port of ns3::RingNetDevice",
+                                                     {{InterfacePortKind::PACKET, "AfPacket"},
+                                                      {InterfacePortKind::XDP, "AfXdp"},
+                                                      {InterfacePortKind::DPDK, "Dpdk"},
+                                                      {InterfacePortKind::NETMAP, "Netmap"},
+                                                      {InterfacePortKind::AUTO, "Auto"},
+                                                      {InterfacePortKind::TAP, "Tap"}}))
+            .AddAttribute(
+                "Timestamps",
+                "Whose stamps of received frames lateness counts from, and of frames "
+                "sent by a qdisc at their time until: the kernel's (Software), those of "
+                "the clock of Interface's network card (Hardware; with AfPacket; an "
+                "error where it has none), either (Auto), or none (User): received "
+                "frames then count from when the port was last seen empty.",
+                EnumValue(InterfaceStamps::SOFTWARE),
+                MakeEnumAccessor<InterfaceStamps>(&RingNetDevice::m_stamps),
+                MakeChoiceChecker<InterfaceStamps>("Timestamps of ns3::RingNetDevice",
+                                                   {{InterfaceStamps::SOFTWARE, "Software"},
+                                                    {InterfaceStamps::HARDWARE, "Hardware"},
+                                                    {InterfaceStamps::AUTO, "Auto"},
+                                                    {InterfaceStamps::USER, "User"}}))
             .AddAttribute("PortDescription",
                           "What the port is and how it works, for people.",
                           TypeId::ATTR_GET,

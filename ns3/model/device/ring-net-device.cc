@@ -158,13 +158,18 @@ RingNetDevice::OpenInterface()
 bool
 RingNetDevice::ReadLinkEvents()
 {
-    const auto events = m_opened->monitor->Read();
+    bool lost = false;
+    const auto events = m_opened->monitor->Read(&lost);
     for (const auto& event : events)
     {
         if (event.ifindex == m_opened->ifindex)
         {
-            SetLinkUp(event.running && !event.removed);
+            SetLinkUp(event.up && event.carrier && !event.removed);
         }
+    }
+    if (lost)
+    {
+        m_opened->monitor->RequestAll();
     }
     return !events.empty();
 }

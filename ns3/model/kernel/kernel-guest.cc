@@ -6,10 +6,10 @@
 
 #include "kernel-calendar.h"
 #include "kernel-node.h"
+#include "ns3/choice-value.h"
 #include "ns3/wire-conversion.h"
 
 #include "ns3/boolean.h"
-#include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
@@ -115,7 +115,8 @@ KernelGuest::GetTypeId()
                           "others of those that want to be there have processes.",
                           EnumValue(EMBEDDED),
                           MakeEnumAccessor<Place>(&KernelGuest::m_place),
-                          MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"))
+                          MakeChoiceChecker<Place>("Place of ns3::KernelGuest",
+                                                   {{EMBEDDED, "Embedded"}, {PROCESS, "Process"}}))
             .AddAttribute("ServeSockets",
                           "Whether the kernel itself carries the data of connected TCP sockets, "
                           "where it can (it was built with patch 0011), instead of its agent: "

@@ -94,6 +94,7 @@ LinkInfo ParseLink(const nlmsghdr* message) {
   link.ifindex = header->ifi_index;
   link.up = (header->ifi_flags & IFF_UP) != 0;
   link.running = (header->ifi_flags & IFF_RUNNING) != 0;
+  link.carrier = attributes[IFLA_CARRIER] != nullptr && nla_get_u8(attributes[IFLA_CARRIER]) != 0;
   if (attributes[IFLA_IFNAME] != nullptr) link.name = nla_get_string(attributes[IFLA_IFNAME]);
   if (attributes[IFLA_MTU] != nullptr) {
     link.mtu = static_cast<int>(nla_get_u32(attributes[IFLA_MTU]));
@@ -407,8 +408,8 @@ std::vector<LinkEvent> LinkMonitor::Read(bool* lost) {
       const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
       if (header->ifi_family != AF_UNSPEC) continue;  // bridge port messages repeat the link's
       const LinkInfo link = ParseLink(message);
-      events.push_back(
-          {link.ifindex, link.name, link.up, link.running, message->nlmsg_type == RTM_DELLINK});
+      events.push_back({link.ifindex, link.name, link.up, link.running, link.carrier,
+                        message->nlmsg_type == RTM_DELLINK});
     }
   }
 }

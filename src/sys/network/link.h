@@ -26,7 +26,8 @@ struct LinkInfo {
   wire::MacAddress mac;
   int mtu = 0;
   bool up = false;       // IFF_UP: administratively
-  bool running = false;  // IFF_RUNNING: carrier too
+  bool running = false;  // IFF_RUNNING: carrier too, as far as the kernel has acted on it
+  bool carrier = false;  // the device says that it has one: up to a second before IFF_RUNNING
   int master = 0;        // ifindex of the bridge or bond it belongs to, or 0
   std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
   bool ethernet = true;  // its frames have Ethernet headers (else: TUN, tunnels of IP, PPP...)
@@ -124,6 +125,7 @@ struct LinkEvent {
   std::string name;
   bool up = false;
   bool running = false;
+  bool carrier = false;
   bool removed = false;  // deleted, or moved to another namespace
 };
 

@@ -1,0 +1,120 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_CHOICE_VALUE_H
+#define VIADUCT_CHOICE_VALUE_H
+
+#include "ns3/enum.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Checks an attribute that is one of several names. An unknown name is an error of the user
+ * that says which there are: with ns3::EnumChecker it ends the process, or in optimized builds of
+ * ns-3 has no defined result.
+ *
+ * Values of the attribute are set as those of any enumeration (EnumValue, StringValue).
+ *
+ * @tparam T the enumeration
+ */
+template <typename T>
+class ChoiceChecker : public EnumChecker<T>
+{
+  public:
+    /** The enumerators and their names. */
+    using Names = std::vector<std::pair<T, std::string>>;
+
+    /**
+     * @param attribute its name, for messages
+     * @param names the choices, the default first
+     */
+    ChoiceChecker(std::string attribute, Names names)
+        : m_attribute(std::move(attribute)), m_names(std::move(names))
+    {
+        for (const auto& [value, name] : m_names)
+        {
+            this->Add(value, name);
+        }
+    }
+
+    /**
+     * @param name one of the names
+     * @return what it names
+     * @throws viaduct::UsageError if it is none of them
+     */
+    T Parse(const std::string& name) const
+    {
+        const auto found = std::find_if(m_names.begin(), m_names.end(), [&](const auto& choice) {
+            return choice.second == name;
+        });
+        if (found != m_names.end())
+        {
+            return found->first;
+        }
+        std::string all;
+        for (const auto& choice : m_names)
+        {
+            all += (all.empty() ? "" : ", ") + choice.second;
+        }
+        throw viaduct::UsageError("attribute " + m_attribute + ": there is no \"" + name +
+                                  "\"; it is one of " + all);
+    }
+
+    // Inherited from AttributeChecker
+    Ptr<AttributeValue> Create() const override
+    {
+        return ns3::Create<Value>();
+    }
+
+  private:
+    /** A value that is read by Parse(). */
+    class Value : public EnumValue<T>
+    {
+      public:
+        Ptr<AttributeValue> Copy() const override
+        {
+            return ns3::Create<Value>(*this);
+        }
+
+        bool DeserializeFromString(std::string value, Ptr<const AttributeChecker> checker) override
+        {
+            if (const auto choices = dynamic_cast<const ChoiceChecker<T>*>(PeekPointer(checker)))
+            {
+                this->Set(choices->Parse(value));
+                return true;
+            }
+            return EnumValue<T>::DeserializeFromString(value, checker);
+        }
+    };
+
+    std::string m_attribute; //!< whose values it checks
+    Names m_names;           //!< the choices
+};
+
+/**
+ * @ingroup viaduct
+ * @param attribute the attribute's name, for messages
+ * @param names the choices, the default first
+ * @return a checker of them
+ */
+template <typename T>
+Ptr<const AttributeChecker>
+MakeChoiceChecker(std::string attribute, std::initializer_list<std::pair<T, std::string>> names)
+{
+    return Create<ChoiceChecker<T>>(std::move(attribute), names);
+}
+
+} // namespace ns3
+
+#endif /* VIADUCT_CHOICE_VALUE_H */
