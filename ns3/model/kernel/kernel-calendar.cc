@@ -32,8 +32,8 @@ namespace
 {
 
 // Numbers of open files: of the simulator itself, of each guest (sockets, output), and of each
-// device (the listening socket, the connection, the channel of interrupts; a guest itself needs no
-// more).
+// device (both ends of the connection and of the channel of interrupts; of a guest that has a
+// process, ours).
 constexpr size_t FILES_BESIDE = 512;
 constexpr size_t FILES_A_GUEST = 16;
 constexpr size_t FILES_A_DEVICE = 4;
