@@ -99,7 +99,8 @@ class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected Real
       const auto size = static_cast<int64_t>(frame.size());
       Instant& busy = busy_until_[&from];
       busy = std::max(busy, now) + Duration::Nanoseconds(size * 80);
-      seen_.push_back({now.nanoseconds(), std::to_string(from.number()), {frame.begin(), frame.end()}});
+      seen_.push_back(
+          {now.nanoseconds(), std::to_string(from.number()), {frame.begin(), frame.end()}});
       calendar_.Schedule(busy, [&from, token] { from.TransmitDone(token); });
       calendar_.Schedule(
           busy + Duration::Milliseconds(10),
