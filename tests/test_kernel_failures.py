@@ -222,10 +222,11 @@ def test_stopped_guest_ends_the_run(scenario: Path, monkeypatch: pytest.MonkeyPa
 PLACES = pytest.mark.parametrize("place", ["Process", "Embedded"])
 
 
-def fails_in(place: str, *words: str, patience: str = "30s") -> str:
-    """The error of a simulation whose guest is in this place."""
+def fails_in(place: str, *words: str, patience: str = "30s", **variables: str) -> str:
+    """The error of a simulation whose guest is in this place, with these environment variables."""
     environment_of = {
         **environment(),
+        **variables,
         "NS_ATTRIBUTE_DEFAULT": f"ns3::KernelGuest::Place={place};"
         f"ns3::KernelCalendar::Patience={patience}",
     }
@@ -269,5 +270,13 @@ def test_guest_that_goes_off_ends_the_run(place: str) -> None:
 
 
 @PLACES
-def test_guest_whose_init_ends_does_not_start(place: str) -> None:
-    assert "Attempted to kill init" in fails_in(place, "--boot=init=/bin/false")
+def test_guest_whose_init_ends_does_not_start(place: str, tmp_path: Path) -> None:
+    (tmp_path / "viaduct-guest").symlink_to("/bin/false")
+    (tmp_path / "libviaduct-random.so").symlink_to(BUILD / "libviaduct-random.so")
+    line = fails_in(place, "0@1s true", VIADUCT_LIBEXEC=str(tmp_path))
+    assert "Attempted to kill init" in line
+
+
+def test_boot_parameter_that_the_simulator_sets_is_refused() -> None:
+    done = execute([PROGRAMS, "--boot=init=/bin/false", "0@1s true"])
+    assert "init is the simulator's to set" in one_error(done, 2)
