@@ -16,8 +16,6 @@ namespace {
 
 bool Blocks(int fd) { return (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0; }
 
-bool WouldWait(ssize_t result) { return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK); }
-
 void Await(int fd, short events) {
   if (Here().copy || !Blocks(fd)) return;
   pollfd entry{fd, events, 0};
@@ -28,7 +26,7 @@ void Await(int fd, short events) {
 template <typename Action>
 ssize_t OnceReady(int fd, short events, Action action) {
   const ssize_t first = action();
-  if (!WouldWait(first) || Here().copy || !Blocks(fd)) return first;
+  if (first >= 0 || errno != EAGAIN) return first;
   Await(fd, events);
   return action();
 }
@@ -81,10 +79,10 @@ ssize_t Read(int fd, void* buffer, size_t length) {
 
 ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   flags |= MSG_CMSG_CLOEXEC;
-  const auto receive = [&](int more) { return recvmsg(fd, message, flags | more); };
-  const bool waits = (flags & MSG_DONTWAIT) == 0 && !Here().copy;
+  const bool as_told = (flags & MSG_DONTWAIT) != 0 || Here().copy;
   const ssize_t length =
-      waits ? OnceReady(fd, POLLIN, [&] { return receive(MSG_DONTWAIT); }) : receive(0);
+      as_told ? recvmsg(fd, message, flags)
+              : OnceReady(fd, POLLIN, [&] { return recvmsg(fd, message, flags | MSG_DONTWAIT); });
   if (length < 0) return length;
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;

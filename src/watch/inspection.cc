@@ -37,7 +37,7 @@ InspectedInterface Describe(const sys::LinkInfo& info,
   interface.mac = info.mac.ToString();
   interface.mtu = info.mtu;
   interface.up = info.up;
-  interface.carrier = info.running;
+  interface.carrier = info.carrier;
   for (const sys::InterfaceAddress& each : addresses) {
     if (each.ifindex == info.ifindex) interface.addresses.push_back(each.address.ToString());
   }

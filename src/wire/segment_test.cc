@@ -16,10 +16,13 @@ using namespace packet;
 using testing::ElementsAre;
 
 std::vector<std::vector<std::byte>> Cut(const std::vector<std::byte>& frame, uint16_t gso_size,
-                                        bool partial = true) {
+                                        bool partial = true, size_t checksum_start = 0) {
   std::vector<std::vector<std::byte>> frames;
-  auto segmenter = Segmenter::Begin(frame, gso_size, partial);
+  auto segmenter = Segmenter::Begin(frame, gso_size, partial, checksum_start);
   if (!segmenter) return frames;
+  if (checksum_start != 0) {
+    EXPECT_EQ(segmenter->layers().transport, checksum_start);
+  }
   std::vector<std::byte> memory(2048);
   while (!segmenter->Finished()) {
     const Bytes cut = segmenter->Next(memory);
@@ -152,16 +155,7 @@ struct Nested {
 };
 Nested CutTunnel(const std::vector<std::byte>& frame, size_t start, size_t inner, bool ethernet) {
   Nested nested;
-  auto segmenter = Segmenter::Begin(frame, 1000, true, start);
-  if (!segmenter) return nested;
-  EXPECT_EQ(segmenter->layers().transport, start);
-  std::vector<std::byte> memory(2048);
-  while (!segmenter->Finished()) {
-    const Bytes cut = segmenter->Next(memory);
-    if (cut.empty()) {
-      ADD_FAILURE() << "no room";
-      break;
-    }
+  for (const std::vector<std::byte>& cut : Cut(frame, 1000, true, start)) {
     nested.outer.push_back(Describe(cut));
     const ConstBytes within = ConstBytes(cut).subspan(inner);
     nested.inner.push_back(ethernet ? Describe(within) : DescribePacket(within));

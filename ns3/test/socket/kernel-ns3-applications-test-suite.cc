@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "../kernel-test-support.h"
+#include "../kernel-pair-test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
@@ -37,59 +37,10 @@
  */
 
 using namespace ns3;
-using viaducttest::KernelTestCase;
+using PairTestCase = viaducttest::KernelPairTestCase;
 
 namespace
 {
-
-/** Two nodes and a link of 100 Mbit/s and 10 ms, with addresses of both families. */
-class PairTestCase : public KernelTestCase
-{
-  public:
-    using KernelTestCase::KernelTestCase;
-
-  protected:
-    void MakePair()
-    {
-        KernelStackHelper stack;
-        MakeLine(2, stack);
-        m_interfaces6 = Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
-    }
-
-    /** @return the second node's address, without port */
-    Address Host(bool ipv6) const
-    {
-        return ipv6 ? Address(m_interfaces6.GetAddress(1, 1)) : Address(m_interfaces.GetAddress(1));
-    }
-
-    /** @return the same with a port */
-    Address Server(bool ipv6, uint16_t port) const
-    {
-        return ipv6 ? Address(Inet6SocketAddress(m_interfaces6.GetAddress(1, 1), port))
-                    : Address(InetSocketAddress(m_interfaces.GetAddress(1), port));
-    }
-
-    static Address Any(bool ipv6, uint16_t port)
-    {
-        return ipv6 ? Address(Inet6SocketAddress(Ipv6Address::GetAny(), port))
-                    : Address(InetSocketAddress(Ipv4Address::GetAny(), port));
-    }
-
-    void Run(Time stop)
-    {
-        Simulator::Stop(stop);
-        Simulator::Run();
-    }
-
-    /** Ends the simulation; another may follow. */
-    void End()
-    {
-        m_interfaces6 = Ipv6InterfaceContainer();
-        Clear();
-    }
-
-    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
-};
 
 /** Web pages: TCP connections that carry requests and objects. */
 class HttpTest : public PairTestCase

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "../kernel-test-support.h"
+#include "../kernel-pair-test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
@@ -34,40 +34,10 @@
  */
 
 using namespace ns3;
-using viaducttest::KernelTestCase;
+using PairTestCase = viaducttest::KernelPairTestCase;
 
 namespace
 {
-
-/** Two nodes and a link, with addresses of both families. */
-class PairTestCase : public KernelTestCase
-{
-  public:
-    using KernelTestCase::KernelTestCase;
-
-  protected:
-    void MakePair()
-    {
-        KernelStackHelper stack;
-        MakeLine(2, stack);
-        m_interfaces6 = Ipv6AddressHelper(Ipv6Address("fd00::"), Ipv6Prefix(64)).Assign(m_devices);
-    }
-
-    void Run(Time stop)
-    {
-        Simulator::Stop(stop);
-        Simulator::Run();
-    }
-
-    /** Ends the simulation; another may follow. */
-    void End()
-    {
-        m_interfaces6 = Ipv6InterfaceContainer();
-        Clear();
-    }
-
-    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
-};
 
 /** To groups a kernel's sockets have other defaults than ns-3's. */
 class GroupsTest : public PairTestCase

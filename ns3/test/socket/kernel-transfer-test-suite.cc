@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "../kernel-test-support.h"
+#include "../kernel-pair-test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
@@ -33,7 +33,7 @@
 
 using namespace ns3;
 using viaducttest::KernelHas;
-using viaducttest::KernelTestCase;
+using viaducttest::KernelPairTestCase;
 
 namespace
 {
@@ -44,44 +44,16 @@ const char* const SCTP = "ns3::KernelSctpSocketFactory";
 const char* const DCCP = "ns3::KernelDccpSocketFactory";
 const char* const MPTCP = "ns3::KernelMptcpSocketFactory";
 
-/** Two nodes and a link of 100 Mbit/s and 10 ms, with addresses of both families. */
-class PairTestCase : public KernelTestCase
+/** What the tests of transports share. */
+class PairTestCase : public KernelPairTestCase
 {
   public:
-    using KernelTestCase::KernelTestCase;
+    using KernelPairTestCase::KernelPairTestCase;
 
   protected:
-    void MakePair(const char* rate = "100Mbps", KernelStackHelper stack = KernelStackHelper())
-    {
-        MakeLine(2, stack);
-        m_devices.Get(0)->SetAttribute("DataRate", StringValue(rate));
-        m_devices.Get(1)->SetAttribute("DataRate", StringValue(rate));
-        Ipv6AddressHelper addresses(Ipv6Address("fd00::"), Ipv6Prefix(64));
-        m_interfaces6 = addresses.Assign(m_devices);
-    }
-
-    /** @return the second node's address */
-    Address Server(bool ipv6, uint16_t port) const
-    {
-        return ipv6 ? Address(Inet6SocketAddress(m_interfaces6.GetAddress(1, 1), port))
-                    : Address(InetSocketAddress(m_interfaces.GetAddress(1), port));
-    }
-
-    static Address Any(bool ipv6, uint16_t port)
-    {
-        return ipv6 ? Address(Inet6SocketAddress(Ipv6Address::GetAny(), port))
-                    : Address(InetSocketAddress(Ipv4Address::GetAny(), port));
-    }
-
     Ptr<Socket> MakeSocket(uint32_t node, const char* factory) const
     {
         return Socket::CreateSocket(m_nodes.Get(node), TypeId::LookupByName(factory));
-    }
-
-    void Run(Time stop)
-    {
-        Simulator::Stop(stop);
-        Simulator::Run();
     }
 
     /** @return "TCP over IPv6" */
@@ -91,8 +63,6 @@ class PairTestCase : public KernelTestCase
         return name.substr(11, name.find("SocketFactory") - 11) +
                (ipv6 ? " over IPv6" : " over IPv4");
     }
-
-    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
 };
 
 /** Every transport carries what ns-3's applications send, over both families. */
