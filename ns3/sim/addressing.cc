@@ -307,14 +307,13 @@ auto
 StaticRoutingOf(Ptr<Node> node)
 {
     const auto ip = node->GetObject<typename Family::Layer>();
+    Ptr<typename Family::StaticProtocol> routes;
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
-        if (auto routes = DynamicCast<typename Family::StaticProtocol>(protocol))
-        {
-            return std::pair(routes, ip);
-        }
+        routes = routes ? routes : DynamicCast<typename Family::StaticProtocol>(protocol);
     }
-    NS_ABORT_MSG("a node without static routing");
+    NS_ABORT_MSG_UNLESS(routes, "a node without static routing");
+    return std::pair(routes, ip);
 }
 
 template <class Family>

@@ -172,12 +172,23 @@ class QueuePort : public viaduct::io::AnyPort
         m_transmits++;
         const size_t n = std::min(frames.size(), m_room);
         m_room -= m_room == std::numeric_limits<size_t>::max() ? 0 : n;
+        m_refused.clear();
         for (size_t i = 0; i < n; ++i)
         {
+            if (frames[i].size() > m_longest)
+            {
+                m_refused.push_back(static_cast<uint32_t>(i));
+                continue;
+            }
             m_out->emplace_back(frames[i].begin(), frames[i].end());
             m_bytesInFlight += m_keeps ? frames[i].size() : 0;
         }
         return n;
+    }
+
+    std::span<const uint32_t> Refused() const override
+    {
+        return m_refused;
     }
 
     size_t BytesInFlight() override
@@ -197,7 +208,7 @@ class QueuePort : public viaduct::io::AnyPort
 
     viaduct::io::PortCounters Counters() override
     {
-        return {};
+        return {.rx_waiting = m_in->size()};
     }
 
     bool Up() override
@@ -208,17 +219,19 @@ class QueuePort : public viaduct::io::AnyPort
     /** Adds the kernel's metadata of a frame. */
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
-    size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it still accepts
-    bool m_keeps = false;                               //!< frames taken are in flight
-    size_t m_bytesInFlight = 0;                         //!< until this says that they are not
-    int m_transmitFd = -1;                              //!< what it says of when they left
-    size_t m_transmits = 0;                             //!< calls of Transmit()
-    size_t m_largestBurst = 0;                          //!< frames received at once
+    size_t m_room = std::numeric_limits<size_t>::max();    //!< frames it still accepts
+    size_t m_longest = std::numeric_limits<size_t>::max(); //!< frame that it does not refuse
+    bool m_keeps = false;                                  //!< frames taken are in flight
+    size_t m_bytesInFlight = 0;                            //!< until this says that they are not
+    int m_transmitFd = -1;                                 //!< what it says of when they left
+    size_t m_transmits = 0;                                //!< calls of Transmit()
+    size_t m_largestBurst = 0;                             //!< frames received at once
 
   private:
-    std::shared_ptr<Wire> m_in;  //!< frames to receive
-    std::shared_ptr<Wire> m_out; //!< frames sent
-    std::deque<Frame> m_lent;    //!< frames of the last burst
+    std::shared_ptr<Wire> m_in;      //!< frames to receive
+    std::shared_ptr<Wire> m_out;     //!< frames sent
+    std::deque<Frame> m_lent;        //!< frames of the last burst
+    std::vector<uint32_t> m_refused; //!< of those of the last Transmit()
 };
 
 /** A port on a datagram socket: each datagram is a frame. */

@@ -19,6 +19,7 @@ Context* here = nullptr;
 }  // namespace
 
 Context& Here() { return *here; }
+bool IsAnybodyHere() { return here != nullptr; }
 void SetContext(Context* context) { here = context; }
 
 bool LetSimulatorRun() {
@@ -26,7 +27,7 @@ bool LetSimulatorRun() {
   here->inside = false;
   viaduct_embed_switch(&here->guest_place, here->simulator_place);
   here->inside = true;
-  const bool input = here->look_for_input && TakeInput();
+  const bool input = TakeInput();
   errno = saved;
   return input;
 }
@@ -36,12 +37,15 @@ bool LetSimulatorRun() {
 bool TakeInput() {
   Context& context = *here;
   const auto handler = context.handlers[SIGIO].sa_sigaction;
-  if (context.events < 0 || context.in_handler > 0 || handler == nullptr ||
-      context.signal_stack.ss_sp == nullptr) {
+  if (!context.input_not_looked_for || context.events < 0 || context.in_handler > 0 ||
+      handler == nullptr || context.signal_stack.ss_sp == nullptr) {
     return false;
   }
   pollfd input{context.events, POLLIN, 0};
-  if (poll(&input, 1, 0) <= 0) return false;
+  const int found = poll(&input, 1, 0);
+  if (found < 0) return false;  // a signal: it is looked for again
+  context.input_not_looked_for = false;
+  if (found == 0) return false;
   const int saved = errno;
   static siginfo_t info;  // neither of the two is looked at for this signal
   static ucontext_t interrupted;
@@ -70,6 +74,9 @@ void CleanUp(Context& context) {
   context.events = -1;
   for (const int fd : context.descriptors) close(fd);
   context.descriptors.clear();
+  context.streams.clear();
+  context.stream_of.clear();
+  context.requests.clear();
   for (int& fd : context.standard) {
     if (fd >= 0) close(fd);
     fd = -1;
@@ -97,6 +104,12 @@ int Opened(int fd) {
 }
 
 int Real(int fd) { return fd >= 0 && fd <= 2 ? here->standard[fd] : fd; }
+
+LocalStream* StreamOf(int fd) {
+  if (here->copy) return nullptr;
+  const auto found = here->stream_of.find(fd);
+  return found == here->stream_of.end() ? nullptr : here->streams[found->second].get();
+}
 
 bool MayChange(const char* path) {
   const std::filesystem::path wanted(path);

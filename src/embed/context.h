@@ -1,5 +1,4 @@
-// What the imports of the guest that lives in this process share with its owner. There is at most
-// one such guest, because its kernel is linked to fixed addresses.
+// What the imports of a guest that lives in this process share with its owner.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +8,10 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "embed/local_stream.h"
 
 namespace viaduct::embed {
 
@@ -41,6 +44,7 @@ struct Context {
   std::atomic<uint64_t> switches{0};  // how often the guest was let run
   std::optional<int> ended;           // with this wait status (waitpid(2))
   std::atomic<bool> stuck{false};     // it was left in the middle of something
+  std::atomic<uint64_t> unwanted{0};  // let run for so many times, it is to leave (MakeLeave())
 
   // --- Memory.
   Range place;         // of the image, its memory and its addresses for vmalloc
@@ -50,7 +54,8 @@ struct Context {
   struct sigaction handlers[NSIG] = {};
   stack_t signal_stack = {};
   int in_handler = 0;
-  bool look_for_input = true;  // when it is let run next
+  // There may be input for it that nobody has looked for.
+  bool input_not_looked_for = true;
 
   // --- Descriptors and files.
   int standard[3] = {-1, -1, -1};  // what it has for 0, 1 and 2
@@ -60,6 +65,13 @@ struct Context {
   int simulator_folder = -1;       // ...and else in this one
   std::vector<std::filesystem::path> writable;
 
+  // --- Connections to the simulator's socket of this name, in the order in which they were made.
+  std::string streams_name;
+  std::vector<std::shared_ptr<LocalStream>> streams;
+  std::map<int, size_t> stream_of;  // by the guest's descriptor
+  std::deque<size_t> requests;      // one for each time it has sent something
+  uint64_t requested = 0;           // the value of `switches` when it did last
+
   std::set<pid_t> processes;  // of its programs
   // Set while SIGCHLD is blocked because of them, with the mask before: the simulator's handler
   // could wait for any child (waitpid(-1)) and would take what the guest waits for.
@@ -68,15 +80,16 @@ struct Context {
   uint64_t random_state = 0;
 };
 
-// The one of the guest that runs, or is about to. Not to be called without one.
+// The one of the guest that runs, or is about to, or ran last. Not to be called without one.
 Context& Here();
+bool IsAnybodyHere();
 // Makes it that one; nullptr: none is left.
 void SetContext(Context* context);
 
 // Goes back to the simulator until the guest is let run again. Calls the guest's handler of SIGIO
 // if there is input for it then, and returns whether there was.
 bool LetSimulatorRun();
-// The same if there is input already, without going back.
+// The same if there is input already, without going back. Only looks if there can be some.
 bool TakeInput();
 // Goes back to the simulator for good: the guest has ended with this wait status.
 [[noreturn]] void End(int status);
@@ -92,6 +105,8 @@ void RestoreSignals(Context& context);
 int Opened(int fd);
 // The descriptor that the guest's number stands for.
 int Real(int fd);
+// The stream beside a connection of the guest's; nullptr for other descriptors, and in copies.
+LocalStream* StreamOf(int fd);
 
 // Whether the guest may create, change and remove this file of the machine.
 bool MayChange(const char* path);

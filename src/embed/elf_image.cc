@@ -84,6 +84,7 @@ class Reader {
 
   void ReadSegment(const Elf64_Phdr& header) {
     if (header.p_type == PT_TLS) throw Error("has variables of threads (PT_TLS)");
+    if (header.p_type == PT_NOTE) image_.notes.emplace_back(header.p_vaddr, header.p_memsz);
     if (header.p_type != PT_LOAD) return;
     const ElfImage::Segment segment{header.p_vaddr, header.p_memsz, header.p_offset,
                                     header.p_filesz, Protection(header.p_flags)};
@@ -186,6 +187,15 @@ class Reader {
 
 uintptr_t ElfImage::begin() const { return segments.front().address / kPageSize * kPageSize; }
 uintptr_t ElfImage::end() const { return segments.back().address + segments.back().memory; }
+
+void ElfImage::MoveTo(uintptr_t begin) {
+  const uintptr_t by = begin - this->begin();  // of either sign
+  for (Segment& segment : segments) segment.address += by;
+  for (Relocation& relocation : relocations) relocation.place += by;
+  for (auto& [address, size] : notes) address += by;
+  for (auto& [name, address] : symbols) address += by;
+  initializers += by;
+}
 
 ElfImage ReadElf(const std::filesystem::path& file, std::span<const char* const> wanted) {
   return Reader(file, wanted).Read();

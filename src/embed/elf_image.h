@@ -8,11 +8,15 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace viaduct::embed {
 
 inline constexpr uintptr_t kPageSize = 4096;
+inline constexpr uintptr_t RoundUpToPage(uintptr_t address) {
+  return (address + kPageSize - 1) / kPageSize * kPageSize;
+}
 
 struct ElfImage {
   // A part of the file that is in memory (elf(5), PT_LOAD).
@@ -40,8 +44,15 @@ struct ElfImage {
   size_t initializers_count = 0;
   std::map<std::string, uintptr_t> symbols;  // those that were asked for
 
+  // Parts of memory that describe the file, such as its checksum, and that it does not use (elf(5),
+  // PT_NOTE): first byte, bytes.
+  std::vector<std::pair<uintptr_t, size_t>> notes;
+
   uintptr_t begin() const;  // of its first page
   uintptr_t end() const;    // behind its last byte
+  // All addresses above become those of the image when its first page is at `begin`, whose bytes
+  // are not changed by that (AddressTable).
+  void MoveTo(uintptr_t begin);
 };
 
 // Reads it. Throws Error with one line when this is not an executable of x86-64 that is linked to

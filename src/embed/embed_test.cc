@@ -15,49 +15,15 @@
 
 #include "base/error.h"
 #include "embed/context.h"
+#include "embed/embed_test_support.h"
 #include "embed/embedded_kernel.h"
 #include "embed/faults.h"
 #include "embed/import_functions.h"
 #include "embed/imports.h"
-#include "embed/stacks.h"
 #include "embed/watchdog.h"
 
 namespace viaduct::embed {
 namespace {
-
-// Stack switches are what sanitizers cannot follow.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kFollowed = false;
-#else
-constexpr bool kFollowed = kCanSwitch;
-#endif
-
-class EmbedTest : public testing::Test {
- protected:
-  void SetUp() override { SetContext(&context_); }
-  void TearDown() override {
-    CleanUp(context_);
-    SetContext(nullptr);
-  }
-
-  // Lets `start` run in the place of a guest's main().
-  void Begin(void (*start)()) {
-    constexpr size_t kSize = size_t{1} << 18;
-    stack_.resize(kSize);
-    const auto end = reinterpret_cast<uintptr_t>(stack_.data() + kSize) & ~uintptr_t{15};
-    context_.guest_place = NewStack(reinterpret_cast<void*>(end), start);
-    LetRun();
-  }
-  void LetRun() {
-    ++context_.switches;
-    context_.inside = true;
-    viaduct_embed_switch(&context_.simulator_place, context_.guest_place);
-    context_.inside = false;
-  }
-
-  Context context_;
-  std::vector<char> stack_;
-};
 
 volatile int steps = 0;
 
@@ -121,6 +87,36 @@ TEST_F(EmbedTest, EndsWithItsStatusAndNothingOpen) {
   EXPECT_TRUE(context_.descriptors.empty());
   EXPECT_TRUE(context_.processes.empty());
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+// As kernels since 6.13 start their programs: what the copy sees of this process is this process.
+TEST_F(EmbedTest, CopyThatSharesMemoryIsNobodyElse) {
+  if (!kFollowed) GTEST_SKIP();
+  static bool seen_as_copy, seen_as_itself;
+  static int status, helper_error;
+  Begin([] {
+    static char stack[64 * 1024];
+    const auto child = [](void*) {
+      seen_as_copy = Here().copy;
+      Opened(dup(0));
+      imports::Dup2(2, 0);
+      imports::Exit(5);
+      return 0;
+    };
+    const pid_t pid =
+        imports::Clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr);
+    seen_as_itself = !Here().copy;
+    imports::Waitpid(pid, &status, 0);
+    imports::Clone(child, stack + sizeof stack, CLONE_VM | SIGCHLD, nullptr);
+    helper_error = errno;
+    LetSimulatorRun();
+  });
+  EXPECT_TRUE(seen_as_copy);
+  EXPECT_TRUE(seen_as_itself);
+  EXPECT_EQ(WEXITSTATUS(status), 5);
+  EXPECT_EQ(helper_error, EPERM);
+  EXPECT_TRUE(context_.descriptors.empty());
+  EXPECT_TRUE(context_.processes.empty());
 }
 
 TEST_F(EmbedTest, SpinningGuestIsLeftThere) {

@@ -14,12 +14,11 @@ namespace {
 
 struct sigaction before[NSIG];
 std::atomic<bool> installed{false};
-std::atomic<uint64_t> unwanted{0};  // let run for so many times, the guest is to leave
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
 void OnFault(int number, siginfo_t* info, void* interrupted) {
-  if (!installed || (!Here().inside && !Here().copy)) {
+  if (!installed || !IsAnybodyHere() || (!Here().inside && !Here().copy)) {
     sigaction(number, &before[number], nullptr);  // and it faults again
     return;
   }
@@ -32,9 +31,9 @@ void OnFault(int number, siginfo_t* info, void* interrupted) {
 }
 
 void OnLeave(int, siginfo_t*, void*) {
-  if (!installed) return;
+  if (!installed || !IsAnybodyHere()) return;
   Context& context = Here();
-  if (!context.inside || context.switches != unwanted) return;
+  if (!context.inside || context.switches != context.unwanted) return;
   context.stuck = true;
   context.inside = false;
   // What returning from here would do.
@@ -85,8 +84,8 @@ Faults::~Faults() {
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
 }
 
-void MakeLeave(pid_t thread, uint64_t switches) {
-  unwanted = switches;
+void MakeLeave(Context& context, pid_t thread, uint64_t switches) {
+  context.unwanted = switches;
   syscall(SYS_tgkill, getpid(), thread, kLeave);
 }
 

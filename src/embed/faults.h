@@ -1,4 +1,4 @@
-// Signals of this process that are the guest's: faults of its kernel, and the one that takes a
+// Signals of this process that are the guests': faults of its kernel, and the one that takes a
 // guest that does not come back away from its processor.
 #pragma once
 
@@ -6,9 +6,11 @@
 #include <csignal>
 #include <cstdint>
 
+#include "embed/context.h"
+
 namespace viaduct::embed {
 
-// While it exists, a fault of the guest's kernel calls the kernel's handler (a fault is how its
+// While it exists, a fault of a guest's kernel calls the kernel's handler (a fault is how its
 // vmalloc() mappings appear); one of the simulator does what it did before.
 class Faults {
  public:
@@ -20,11 +22,11 @@ class Faults {
   ~Faults();
 };
 
-// The signal that Interrupt() sends; nothing else sends it on Linux.
+// The signal that MakeLeave() sends; nothing else sends it on Linux.
 inline constexpr int kLeave = SIGSTKFLT;
 
-// Makes a thread leave the guest for good if it has been in it since it was let run for the
+// Makes a thread leave this guest for good if it has been in it since it was let run for the
 // `switches`th time. From any other thread.
-void MakeLeave(pid_t thread, uint64_t switches);
+void MakeLeave(Context& context, pid_t thread, uint64_t switches);
 
 }  // namespace viaduct::embed

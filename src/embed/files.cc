@@ -4,6 +4,7 @@
 #include <pty.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -22,7 +23,9 @@ int Fail(int error_number) {
 }
 
 void Forget(int fd) {
-  if (!Here().copy) Here().descriptors.erase(fd);
+  if (Here().copy) return;
+  Here().descriptors.erase(fd);
+  Here().stream_of.erase(fd);
 }
 
 // Calls what changes files where the guest may do that; as Landlock answers otherwise.
@@ -66,11 +69,16 @@ int EpollCreate(int) {
 }
 
 int EpollControl(int events, int operation, int fd, epoll_event* event) {
+  Here().input_not_looked_for = true;
   return epoll_ctl(events, operation, Real(fd), event);
 }
 
 int Dup(int fd) { return Opened(fcntl(Real(fd), F_DUPFD_CLOEXEC, 0)); }
-int Dup2(int fd, int other) { return dup2(Real(fd), Real(other)); }
+// A copy gives a program its descriptors.
+int Dup2(int fd, int other) { return dup2(Real(fd), Here().copy ? other : Real(other)); }
+int MemfdCreate(const char* name, unsigned flags) {
+  return Opened(memfd_create(name, flags | MFD_CLOEXEC));
+}
 int Mkstemp(char* name) {
   return Opened(Change(name, [&] { return mkostemp(name, O_CLOEXEC); }));
 }
@@ -124,7 +132,13 @@ ssize_t Readlink(const char* path, char* target, size_t size) {
 int Connect(int fd, const sockaddr* address, socklen_t length) {
   const char* path =
       address->sa_family == AF_UNIX ? reinterpret_cast<const sockaddr_un*>(address)->sun_path : "/";
-  return AtName(path, [&] { return connect(fd, address, length); });
+  const int result = AtName(path, [&] { return connect(fd, address, length); });
+  Context& context = Here();
+  if (result == 0 && !context.copy && path == context.streams_name) {
+    context.stream_of[fd] = context.streams.size();
+    context.streams.push_back(std::make_shared<LocalStream>());
+  }
+  return result;
 }
 
 // Nothing sends SIGIO: TakeInput() looks for what it would tell.

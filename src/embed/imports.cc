@@ -31,6 +31,7 @@ constexpr const char* kWrites = "what it prints is the guest's console, not the 
 constexpr const char* kEnds = "the guest ends, not the simulator";
 constexpr const char* kAddresses = "a guest has its own addresses, and no others";
 constexpr const char* kOwnProcesses = "a guest has the processes that it started, and no others";
+constexpr const char* kNoThreads = "a guest is one thread; in time travel helpers have none";
 
 const Import kImports[] = {
     {"syscall", Ours(imports::Syscall), kWaits},  // os_futex_wait()
@@ -41,6 +42,7 @@ const Import kImports[] = {
     {"sendmsg", Ours(imports::Sendmsg), kWaits},
     {"pause", Ours(imports::NeverWaits), kClock},
     {"sigsuspend", Ours(imports::NeverWaits), kClock},
+    {"sleep", Ours(imports::Nothing), kClock},
 
     {"open64", Ours(imports::Open), kConfined},
     {"socket", Ours(imports::Socket), kConfined},
@@ -68,6 +70,7 @@ const Import kImports[] = {
     {"epoll_create", Ours(imports::EpollCreate), kTracked},
     {"dup", Ours(imports::Dup), kTracked},
     {"dup2", Ours(imports::Dup2), kTracked},
+    {"memfd_create", Ours(imports::MemfdCreate), kTracked},
     {"mkstemp64", Ours(imports::Mkstemp), kTracked},
     {"opendir", Ours(imports::Opendir), kTracked},
     {"closedir", Ours(imports::Closedir), kTracked},
@@ -89,18 +92,26 @@ const Import kImports[] = {
     {"stat64", Ours(imports::Stat), kBoots},
 
     {"exit", Ours(imports::Exit), kEnds},
+    {"_exit", Ours(imports::Exit), kEnds},
     {"execv", Ours(imports::Execute), kEnds},
+    {"execve", Ours(imports::Execute), kEnds},
     {"execvp", Ours(imports::Execute), kEnds},
     {"kill", Ours(imports::Kill), kEnds},
     {"fork", Ours(imports::Fork), kOwnProcesses},
     {"clone", Ours(imports::Clone), kOwnProcesses},
     {"ptrace", Ours(imports::Ptrace), kOwnProcesses},
     {"waitpid", Ours(imports::Waitpid), kOwnProcesses},
+    {"pthread_create", Ours(imports::PthreadCreate), kNoThreads},
+    {"pthread_cancel", Ours(imports::Nothing), kNoThreads},
+    {"pthread_join", Ours(imports::Nothing), kNoThreads},
+    {"personality", Ours(imports::Personality), kAddresses},
     {"setsid", Ours(imports::Nothing), "the simulator stays in its session"},
     {"setrlimit64", Ours(imports::Nothing), "the simulator's limits stay"},
     {"sigaction", Ours(imports::Sigaction), kSignals},
     {"signal", Ours(imports::Signal), kSignals},
     {"sigprocmask", Ours(imports::Sigprocmask), kSignals},
+    {"pthread_sigmask", Ours(imports::Sigprocmask), kSignals},
+    {"signalfd", Ours(imports::Signalfd), kSignals},
     {"sigaltstack", Ours(imports::Sigaltstack), kSignals},
     {"timer_create", Ours(imports::Nothing), kClock},
     {"timer_settime", Ours(imports::Nothing), kClock},
@@ -123,6 +134,7 @@ constexpr const char* kOfLibc[] = {
     "__errno_location",
     "__getdelim",
     "__isoc99_sscanf",
+    "__libc_current_sigrtmin",
     "cfmakeraw",
     "clock_gettime",
     "epoll_wait",
@@ -136,6 +148,7 @@ constexpr const char* kOfLibc[] = {
     "getpid",
     "getppid",
     "getrlimit64",
+    "gettid",
     "grantpt",
     "lseek64",
     "madvise",

@@ -1,7 +1,9 @@
 // Imports that are about the process that the guest's kernel believes to have for itself.
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,13 +58,15 @@ pid_t Fork() {
 }
 
 int Clone(int (*function)(void*), void* stack, int flags, void* argument) {
-  if ((flags & CLONE_VM) != 0) {  // helper threads
+  const bool shares = (flags & CLONE_VM) != 0;
+  if (shares && (flags & CLONE_VFORK) == 0) {  // helper threads
     errno = EPERM;
     return -1;
   }
   BlockChildSignals(Here());
   clone_start = {function, argument};
   const int pid = clone(CloneEntry, stack, flags, nullptr);
+  if (shares) Here().copy = false;  // this returns when the copy has ended or is another program
   if (pid > 0) Here().processes.insert(pid);
   return pid;
 }
@@ -73,6 +77,7 @@ int Kill(pid_t pid, int number) {
     return kill(pid, number);
   }
   if (pid == getpid() && number != SIGIO) End(number);
+  Here().input_not_looked_for = true;  // what SIGIO is for
   // os_dump_core() ends all that it has started before it ends itself.
   if (pid == 0 || pid == getpid()) return 0;
   errno = ESRCH;
@@ -97,6 +102,11 @@ pid_t Waitpid(pid_t pid, int* status, int options) {
   if (status != nullptr) *status = ended;
   return found;
 }
+
+int PthreadCreate() { return EAGAIN; }
+
+// As it is answered to a process without randomized addresses, which does not begin anew for them.
+int Personality(unsigned long persona) { return static_cast<int>(persona); }
 
 int Sigaction(int number, const struct sigaction* action, struct sigaction* old) {
   if (Here().copy) return sigaction(number, action, old);
@@ -129,6 +139,11 @@ int Sigaltstack(const stack_t* stack, stack_t* old) {
   // On that stack, too, the handler of SIGIO is called, not by a signal.
   if (old != nullptr && !Here().copy && Here().in_handler > 0) old->ss_flags |= SS_ONSTACK;
   return result;
+}
+
+// Of signals that nobody sends: one that is never ready.
+int Signalfd(int, const sigset_t*, int flags) {
+  return Eventfd(0, (flags & SFD_NONBLOCK) != 0 ? EFD_NONBLOCK : 0);
 }
 
 int Nothing() { return 0; }

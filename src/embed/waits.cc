@@ -6,7 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "embed/context.h"
 #include "embed/import_functions.h"
@@ -16,10 +18,18 @@ namespace {
 
 bool Blocks(int fd) { return (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0; }
 
+bool IsReady(int fd, short events) {
+  pollfd entry{fd, events, 0};
+  int ready = 0;
+  do {
+    ready = poll(&entry, 1, 0);
+  } while (ready < 0 && errno == EINTR);
+  return ready != 0;
+}
+
 void Await(int fd, short events) {
   if (Here().copy || !Blocks(fd)) return;
-  pollfd entry{fd, events, 0};
-  while (poll(&entry, 1, 0) == 0) LetSimulatorRun();
+  while (!IsReady(fd, events)) LetSimulatorRun();
 }
 
 // What `action`, which does not wait, returns; where the caller would wait, when that is over.
@@ -29,6 +39,35 @@ ssize_t OnceReady(int fd, short events, Action action) {
   if (first >= 0 || errno != EAGAIN) return first;
   Await(fd, events);
   return action();
+}
+
+// The stream of a connection as soon as there is something to read on it; nullptr for others, and
+// where it may not wait, or the connection itself has something.
+LocalStream* AwaitStream(int fd, bool may_wait) {
+  LocalStream* stream = StreamOf(fd);
+  if (stream == nullptr) return nullptr;
+  while (!stream->readable() && may_wait && Blocks(fd) && !IsReady(fd, POLLIN)) LetSimulatorRun();
+  return stream->readable() ? stream : nullptr;
+}
+
+// How many of them have something in memory, which is told as poll(2) does.
+int ReadableInMemory(std::span<pollfd> entries) {
+  int ready = 0;
+  for (pollfd& entry : entries) {
+    const LocalStream* stream = StreamOf(entry.fd);
+    const bool readable = stream != nullptr && stream->readable() && (entry.events & POLLIN) != 0;
+    entry.revents = readable ? POLLIN : 0;
+    ready += readable ? 1 : 0;
+  }
+  return ready;
+}
+
+// Whether an answer is waited for that the simulator cannot have given yet, because it has not run
+// since the request: there is no need to ask whether something is readable before it has.
+bool JustAsked(std::span<const pollfd> entries) {
+  const auto is_stream = [](const pollfd& entry) { return StreamOf(entry.fd) != nullptr; };
+  return Here().requested == Here().switches &&
+         std::any_of(entries.begin(), entries.end(), is_stream);
 }
 
 }  // namespace
@@ -54,11 +93,15 @@ long Syscall(long number, long a, long b, long c, long d, long e, long f) {
 }
 
 int Poll(pollfd* entries, nfds_t count, int milliseconds) {
-  if (Here().copy || milliseconds == 0) return poll(entries, count, milliseconds);
-  bool interrupted = TakeInput();
+  if (Here().copy) return poll(entries, count, milliseconds);
+  const std::span all(entries, count);
+  bool interrupted = milliseconds != 0 && TakeInput();
   while (!interrupted) {
-    const int ready = poll(entries, count, 0);
-    if (ready != 0) return ready;
+    if (const int ready = ReadableInMemory(all); ready != 0) return ready;
+    if (milliseconds == 0 || !JustAsked(all)) {
+      const int ready = poll(entries, count, 0);
+      if (ready != 0 || milliseconds == 0) return ready;
+    }
     interrupted = LetSimulatorRun();
   }
   errno = EINTR;
@@ -68,6 +111,9 @@ int Poll(pollfd* entries, nfds_t count, int milliseconds) {
 // Most of what the kernel reads and writes are sockets, which can be asked not to wait.
 ssize_t Read(int fd, void* buffer, size_t length) {
   const int real = Real(fd);
+  if (LocalStream* stream = AwaitStream(fd, true)) {
+    return static_cast<ssize_t>(stream->Receive({static_cast<std::byte*>(buffer), length}));
+  }
   if (!Here().copy) {
     const ssize_t had =
         OnceReady(real, POLLIN, [&] { return recv(real, buffer, length, MSG_DONTWAIT); });
@@ -79,6 +125,14 @@ ssize_t Read(int fd, void* buffer, size_t length) {
 
 ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   flags |= MSG_CMSG_CLOEXEC;
+  LocalStream* stream = AwaitStream(fd, (flags & MSG_DONTWAIT) == 0);
+  if (stream != nullptr && message->msg_iovlen > 0) {
+    const iovec& piece = message->msg_iov[0];  // a stream may give less than there is room for
+    message->msg_controllen = 0;
+    message->msg_flags = 0;
+    return static_cast<ssize_t>(
+        stream->Receive({static_cast<std::byte*>(piece.iov_base), piece.iov_len}));
+  }
   const bool as_told = (flags & MSG_DONTWAIT) != 0 || Here().copy;
   const ssize_t length =
       as_told ? recvmsg(fd, message, flags)
@@ -92,10 +146,12 @@ ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   return length;
 }
 
-// SIGPIPE, which a kernel blocks for itself (change_sig() in main()), is not for the simulator.
+// It may be input of its own (a pipe). SIGPIPE, which a kernel blocks for itself (change_sig() in
+// main()), is not for the simulator.
 ssize_t Write(int fd, const void* buffer, size_t length) {
   const int real = Real(fd);
   const int waits = Here().copy ? 0 : MSG_DONTWAIT;
+  Here().input_not_looked_for = true;
   const ssize_t sent =
       OnceReady(real, POLLOUT, [&] { return send(real, buffer, length, MSG_NOSIGNAL | waits); });
   if (sent >= 0 || errno != ENOTSOCK) return sent;
@@ -105,6 +161,13 @@ ssize_t Write(int fd, const void* buffer, size_t length) {
 
 ssize_t Sendmsg(int fd, const msghdr* message, int flags) {
   flags |= MSG_NOSIGNAL;
+  if (LocalStream* stream = StreamOf(fd)) {
+    const ssize_t sent = stream->Send(*message);
+    if (sent <= 0) return sent;
+    Here().requests.push_back(Here().stream_of[fd]);
+    Here().requested = Here().switches;
+    return sent;
+  }
   if ((flags & MSG_DONTWAIT) != 0 || Here().copy) return sendmsg(fd, message, flags);
   return OnceReady(fd, POLLOUT, [&] { return sendmsg(fd, message, flags | MSG_DONTWAIT); });
 }

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kLongest{1000};
 
 }  // namespace
 
-Watchdog::Watchdog(const Context& context, const volatile uint64_t& clock)
+Watchdog::Watchdog(Context& context, const volatile uint64_t& clock)
     : context_(context),
       clock_(clock),
       watched_(static_cast<pid_t>(syscall(SYS_gettid))),
@@ -49,7 +49,7 @@ void Watchdog::Watch() {
       clock = clock_;
       since = now;
     } else if (patience > Duration() && now - since > patience) {
-      MakeLeave(watched_, switches);
+      MakeLeave(context_, watched_, switches);
     }
   }
 }

@@ -17,7 +17,7 @@ namespace viaduct::embed {
 class Watchdog {
  public:
   // `clock`: the guest's time, anything that changes as it goes on.
-  Watchdog(const Context& context, const volatile uint64_t& clock);
+  Watchdog(Context& context, const volatile uint64_t& clock);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -28,7 +28,7 @@ class Watchdog {
  private:
   void Watch();
 
-  const Context& context_;
+  Context& context_;
   const volatile uint64_t& clock_;
   pid_t watched_;
   std::atomic<int64_t> patience_{0};

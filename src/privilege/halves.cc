@@ -90,8 +90,8 @@ void BecomeUser() {
 
 [[noreturn]] void ThrowNoRoot(const std::string& why) {
   throw EnvironmentError(
-      fmt::format("this needs root for namespaces, links and routes, and {}: run sudo viaduct ..., "
-                  "or use --mode simulate",
+      fmt::format("this needs root for namespaces, links and routes, and {}: run sudo viaduct ...; "
+                  "viaduct run --mode simulate needs none",
                   why));
 }
 

@@ -60,30 +60,107 @@ def test_suites_pass_with_sockets_of_the_agent(name: str, place: str) -> None:
     assert f"PASS {suite}" in output.output
 
 
+def newest_kernel() -> Path:
+    images = sorted(Path.home().glob(".cache/viaduct/kernels/*/linux"))
+    if not images:
+        pytest.skip("the kernels are elsewhere")
+    return images[-1]
+
+
 def guests_logged(done: Done) -> list[str]:
     return [line for line in done.errors.splitlines() if line.startswith("guest ")]
 
 
-def test_one_guest_is_embedded_and_the_others_have_processes() -> None:
+def trace_of(place: str, folder: Path, *words: str) -> bytes:
+    """The frames of a transfer whose guests are in this place."""
+    folder.mkdir()
+    prefix = folder / "frames"
+    run(place, TRANSFER, *words, f"--pcap={prefix}").expect()
+    files = sorted(folder.iterdir())
+    assert files
+    return b"".join(file.name.encode() + file.read_bytes() for file in files)
+
+
+def test_several_guests_are_embedded() -> None:
     words = [TRANSFER, "--pairs=2", "--guests=3", "--time=300ms"]
+    done = run("Embedded", *words, log="KernelGuest=info")
+    done.expect()
+    lines = guests_logged(done)
+    assert len(lines) == 3
+    assert all(line.endswith(" is in this process") for line in lines)
+
+
+@pytest.mark.parametrize("guests", [2, 5])
+@pytest.mark.parametrize("protocol", ["Tcp", "Sctp"])
+def test_several_guests_send_the_same_frames_as_processes(
+    protocol: str, guests: int, tmp_path: Path
+) -> None:
+    words = [
+        "--pairs=4",
+        f"--guests={guests}",
+        f"--factory=ns3::Kernel{protocol}SocketFactory",
+        "--time=2s",
+    ]
+    embedded = trace_of("Embedded", tmp_path / "embedded", *words)
+    assert embedded == trace_of("Process", tmp_path / "process", *words)
+
+
+def without_table(folder: Path) -> Path:
+    """The newest kernel as older versions built it."""
+    image = newest_kernel()
+    for name in "linux", "image.json":
+        (folder / name).write_bytes((image.parent / name).read_bytes())
+    (folder / "linux").chmod(0o755)
+    return folder / "linux"
+
+
+def test_without_a_table_of_addresses_one_guest_is_embedded(tmp_path: Path) -> None:
+    kernel = without_table(tmp_path)
+    words = [TRANSFER, "--pairs=2", "--guests=3", "--time=300ms", f"--kernel={kernel}"]
     done = run("Embedded", *words, log="KernelGuest=info")
     done.expect()
     first, *others = guests_logged(done)
     assert first.endswith(" is in this process")
     assert len(others) == 2
-    assert all("has a process: another guest is in this process" in line for line in others)
+    reason = f"has a process: kernel {kernel} has its addresses taken in this process, and no table"
+    assert all(reason in line for line in others)
+
+
+def test_guest_of_a_damaged_table_has_a_process(tmp_path: Path) -> None:
+    kernel = without_table(tmp_path)
+    table = newest_kernel().with_suffix(".addresses").read_bytes()
+    (tmp_path / "linux.addresses").write_bytes(table[:-2])
+    words = [TRANSFER, "--pairs=2", "--guests=2", "--time=300ms", f"--kernel={kernel}"]
+    done = run("Embedded", *words, log="KernelGuest=info")
+    done.expect()
+    first, second = guests_logged(done)
+    assert first.endswith(" is in this process")
+    assert "linux.addresses, that is damaged or another kernel's" in second
+
+
+def test_guests_that_find_no_place_have_processes(tmp_path: Path) -> None:
+    """Twelve are too many for 2 GiB; their frames are the same."""
+    words = ["--pairs=12", "--guests=12", "--time=300ms"]
+    done = run("Embedded", TRANSFER, *words, log="KernelGuest=info")
+    done.expect()
+    lines = guests_logged(done)
+    embedded = [line for line in lines if line.endswith(" is in this process")]
+    elsewhere = [line for line in lines if "finds no addresses free in this process" in line]
+    assert len(embedded) >= 8
+    assert elsewhere
+    assert len(lines) == 12 == len(embedded) + len(elsewhere)
+    frames = trace_of("Embedded", tmp_path / "embedded", *words)
+    assert frames == trace_of("Process", tmp_path / "process", *words)
 
 
 def test_kernel_that_cannot_be_embedded_has_a_process(tmp_path: Path) -> None:
     """A kernel with a damaged table of sections, which only a loader of libraries reads."""
-    images = sorted(Path.home().glob(".cache/viaduct/kernels/*/linux"))
-    if not images:
-        pytest.skip("the kernels are elsewhere")
-    kernel = bytearray(images[-1].read_bytes())
+    image = newest_kernel()
+    kernel = bytearray(image.read_bytes())
     kernel[0x28:0x30] = (1 << 62).to_bytes(8, "little")  # e_shoff
     (tmp_path / "linux").write_bytes(kernel)
     (tmp_path / "linux").chmod(0o755)
-    (tmp_path / "image.json").write_text((images[-1].parent / "image.json").read_text())
+    (tmp_path / "image.json").write_text((image.parent / "image.json").read_text())
     words = [TRANSFER, "--time=300ms", f"--kernel={tmp_path / 'linux'}"]
     done = run("Embedded", *words, log="KernelGuest=info")
     done.expect()

@@ -166,12 +166,12 @@ KernelCalendar::AllowOpenFiles() const
 {
     const char* const what = "the devices of kernel nodes need";
     size_t needed = FILES_BESIDE;
-    size_t embedded = 0; // of one guest, its own descriptors are this process's, too
+    size_t embedded = 0; // of embedded guests, whose own descriptors are this process's, too
     for (const auto& guest : m_guests)
     {
         const size_t files = FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
         needed += files;
-        embedded = std::max(embedded, guest->MayBeEmbedded() ? files : 0);
+        embedded += guest->MayBeEmbedded() ? files : 0;
     }
     try
     {

@@ -109,14 +109,14 @@ KernelGuest::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_bootParameters),
                           MakeStringChecker())
-            .AddAttribute("Place",
-                          "Where the guest's kernel is. One guest of a simulation can be in the "
-                          "simulator's process, which runs faster and gives the same results; the "
-                          "others of those that want to be there have processes.",
-                          EnumValue(EMBEDDED),
-                          MakeEnumAccessor<Place>(&KernelGuest::m_place),
-                          MakeChoiceChecker<Place>("Place of ns3::KernelGuest",
-                                                   {{EMBEDDED, "Embedded"}, {PROCESS, "Process"}}))
+            .AddAttribute(
+                "Place",
+                "Where the guest's kernel is. In the simulator's process it runs faster and "
+                "gives the same results; one that cannot be there has a process.",
+                EnumValue(EMBEDDED),
+                MakeEnumAccessor<Place>(&KernelGuest::m_place),
+                MakeChoiceChecker<Place>("Place of ns3::KernelGuest",
+                                         {{EMBEDDED, "Embedded"}, {PROCESS, "Process"}}))
             .AddAttribute("ServeSockets",
                           "Whether the kernel itself carries the data of connected TCP sockets, "
                           "where it can (it was built with patch 0011), instead of its agent: "
@@ -199,8 +199,7 @@ KernelGuest::Enter()
     // addrconf_init_net()).
     const std::pair<const char*, const char*> defaults[] = {
         {"net.core.devconf_inherit_init_net", "1"},
-        {"net.ipv4.ip_forward", "1"}, // as ns-3's nodes do by default
-        {"net.ipv6.conf.all.forwarding", "1"},
+        {"net.ipv4.ip_forward", "1"}, // as ns-3's nodes do by default, but not of IPv6
         {"net.ipv4.tcp_rmem", "4096 131072 6291456"},
         {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
         {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does

@@ -253,14 +253,14 @@ KernelNode::Prepare()
     ipv4->GetAttribute("IpForward", forwards4);
     ipv6->GetAttribute("IpForward", forwards6);
     m_forwards6 = forwards6.Get();
-    // New namespaces forward (KernelGuest).
+    // New namespaces forward IPv4, not IPv6 (KernelGuest).
     if (!forwards4.Get())
     {
         WriteSysctl("net.ipv4.ip_forward", "0");
     }
-    if (!m_forwards6)
+    if (m_forwards6)
     {
-        WriteSysctl("net.ipv6.conf.all.forwarding", "0");
+        WriteSysctl("net.ipv6.conf.all.forwarding", "1");
     }
     for (const auto& [name, value] : m_sysctls)
     {

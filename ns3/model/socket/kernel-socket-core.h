@@ -125,8 +125,9 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int BindAny(bool ipv6);
     int Connect(const Address& address);
     int Listen(uint32_t backlog);
-    int Send(Ptr<const Packet> packet);
-    int SendTo(Ptr<const Packet> packet, const Address& to);
+    // Flags that change what is sent, or how (MSG_OOB...), are refused: ERROR_OPNOTSUPP.
+    int Send(Ptr<const Packet> packet, uint32_t flags);
+    int SendTo(Ptr<const Packet> packet, uint32_t flags, const Address& to);
     Ptr<Packet> RecvFrom(uint32_t maxSize, uint32_t flags, Address* from);
     int Close();
     int ShutdownSend();

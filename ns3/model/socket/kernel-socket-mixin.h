@@ -130,14 +130,14 @@ class KernelSocketMixin : public Base, public KernelSocketOptions
         return m_core->GetTxAvailable();
     }
 
-    int Send(Ptr<Packet> packet, uint32_t) override
+    int Send(Ptr<Packet> packet, uint32_t flags) override
     {
-        return m_core->Send(packet);
+        return m_core->Send(packet, flags);
     }
 
-    int SendTo(Ptr<Packet> packet, uint32_t, const Address& to) override
+    int SendTo(Ptr<Packet> packet, uint32_t flags, const Address& to) override
     {
-        return m_core->SendTo(packet, to);
+        return m_core->SendTo(packet, flags, to);
     }
 
     uint32_t GetRxAvailable() const override

@@ -24,6 +24,9 @@ using agent::BytesOf;
 namespace
 {
 
+/// Of send(): what they ask for is so in a simulation.
+constexpr uint32_t HARMLESS_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
+
 Ptr<Packet>
 ToPacket(const viaduct::guest::SocketEvents::Data& data)
 {
@@ -44,8 +47,12 @@ IsAllZero(const std::vector<uint8_t>& bytes)
 } // namespace
 
 int
-KernelSocketCore::Send(Ptr<const Packet> packet)
+KernelSocketCore::Send(Ptr<const Packet> packet, uint32_t flags)
 {
+    if ((flags & ~HARMLESS_FLAGS) != 0)
+    {
+        return Fail(Socket::ERROR_OPNOTSUPP);
+    }
     if (m_state != CONNECTED && m_state != CONNECTING)
     {
         return Fail(m_closing ? Socket::ERROR_SHUTDOWN : Socket::ERROR_NOTCONN);
@@ -54,11 +61,15 @@ KernelSocketCore::Send(Ptr<const Packet> packet)
 }
 
 int
-KernelSocketCore::SendTo(Ptr<const Packet> packet, const Address& to)
+KernelSocketCore::SendTo(Ptr<const Packet> packet, uint32_t flags, const Address& to)
 {
     if (m_kind.connects)
     {
-        return Send(packet); // as in ns-3's TCP: the address is not needed
+        return Send(packet, flags); // as in ns-3's TCP: the address is not needed
+    }
+    if ((flags & ~HARMLESS_FLAGS) != 0)
+    {
+        return Fail(Socket::ERROR_OPNOTSUPP);
     }
     if (OpenFor(to) != 0)
     {

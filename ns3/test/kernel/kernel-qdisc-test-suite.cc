@@ -122,7 +122,8 @@ class PressureTest : public viaducttest::KernelTestCase
     void RunWithKernel() override
     {
         const Seen alone = With("fq_codel", 0);
-        NS_TEST_EXPECT_MSG_LT(alone.backlog, 20'000, "TCP fills no queue (TSQ)");
+        // Some packets of each of its writes: 14 on Wi-Fi with 7.2, fewer with 6.12.
+        NS_TEST_EXPECT_MSG_LT(alone.backlog, 30'000, "TCP fills no queue (TSQ)");
         NS_TEST_EXPECT_MSG_LT(alone.rtt, MilliSeconds(60), "and waits in none");
         NS_TEST_EXPECT_MSG_LT(alone.device, 16, "nor the device's");
         const Seen fifo = With("pfifo_fast", FLOODS);
@@ -172,7 +173,7 @@ class SimplePressureTest : public PressureTest
     {
         SimpleNetDeviceHelper link;
         link.SetDeviceAttribute("DataRate", StringValue(RATE));
-        const NetDeviceContainer devices = link.Install(m_nodes);
+        NetDeviceContainer devices = link.Install(m_nodes);
         devices.Get(0)->SetMtu(1500); // 65535
         devices.Get(1)->SetMtu(1500);
         return devices;

@@ -261,6 +261,39 @@ class DefaultsTest : public PairTestCase
     }
 };
 
+/** Flags of Send() that nobody passes on are refused, before anything is sent. */
+class FlagsTest : public PairTestCase
+{
+  public:
+    FlagsTest() : PairTestCase("Send() with flags")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        MakePair();
+        const auto make = [&](const std::string& type) {
+            return Socket::CreateSocket(m_nodes.Get(0), TypeId::LookupByName(type));
+        };
+        auto stream = make("ns3::TcpSocketFactory"), datagrams = make("ns3::UdpSocketFactory");
+        const InetSocketAddress to(Ipv4Address("127.0.0.1"), 7000);
+        Simulator::Schedule(MilliSeconds(100), [&] {
+            NS_TEST_EXPECT_MSG_EQ(datagrams->SendTo(Create<Packet>(1), MSG_OOB, to), -1, "UDP");
+            NS_TEST_EXPECT_MSG_EQ(datagrams->GetErrno(), Socket::ERROR_OPNOTSUPP, "its error");
+            NS_TEST_EXPECT_MSG_EQ(
+                datagrams->SendTo(Create<Packet>(1), MSG_DONTWAIT | MSG_NOSIGNAL, to),
+                1,
+                "flags that are so in a simulation");
+            NS_TEST_EXPECT_MSG_EQ(stream->Send(Create<Packet>(1), MSG_OOB), -1, "TCP");
+            NS_TEST_EXPECT_MSG_EQ(stream->GetErrno(), Socket::ERROR_OPNOTSUPP, "its error");
+        });
+        Run(MilliSeconds(200));
+        stream = datagrams = nullptr;
+        End();
+    }
+};
+
 class KernelSocketOptionsTestSuite : public TestSuite
 {
   public:
@@ -270,6 +303,7 @@ class KernelSocketOptionsTestSuite : public TestSuite
         AddTestCase(new LinkLocalTest, Duration::QUICK);
         AddTestCase(new RawOptionsTest, Duration::QUICK);
         AddTestCase(new DefaultsTest, Duration::QUICK);
+        AddTestCase(new FlagsTest, Duration::QUICK);
     }
 };
 

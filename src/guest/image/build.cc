@@ -12,8 +12,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "embed/address_table.h"
+#include "embed/place.h"
 #include "guest/image/build_inputs.h"
 #include "guest/image/config.h"
+#include "guest/image/patching.h"
 #include "guest/image/source.h"
 #include "guest/image/tool.h"
 #include "guest/image/workshop.h"
@@ -26,11 +29,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // To be changed when this file builds differently from the same inputs.
-constexpr int kProcedure = 1;
+constexpr int kProcedure = 2;
 // Space for an unpacked tree and its objects (6.12: 1.7 GB), with some reserve.
 constexpr uintmax_t kDiskBytes = 2'500'000'000;
 // Interrupts of User Mode Linux itself (arch/um/include/asm/irq.h), and the console's.
 constexpr size_t kOwnInterrupts = 12;
+// Where a kernel is linked to a second time (START of arch/x86/Makefile.um is 0x60000000).
+constexpr const char* kOtherStart = "START=0x50000000";
 // How many digits of the checksum are in a folder's name.
 constexpr size_t kKeyLength = 12;
 // The number of object files with kernel.config (6.12), for the progress line.
@@ -163,26 +168,11 @@ class Builder {
     Status("unpacking " + options_.source);
     fs::create_directory(Tree());
     Unpack(source_, Tree(), Tool(""));
-    ApplyPatches();
+    for (const std::string& name : ApplyPatches(Patches(), folder_, Tool(Tree())))
+      Note(fmt::format("{} does not apply to this kernel and is skipped", name));
     Configure();
     Compile();
-  }
-
-  // A patch that does not apply is skipped: a kernel works without it, and its header says what is
-  // lost.
-  void ApplyPatches() {
-    for (const Patch& patch : Patches()) {
-      const fs::path file = folder_ / patch.name;
-      WriteFile(file, patch.text);
-      std::vector<std::string> words = {"patch",     "-p1", "--forward", "--batch",
-                                        "--dry-run", "-i",  file};
-      if (RunTool(words, Tool(Tree())) != 0) {
-        Note(fmt::format("{} does not apply to this kernel and is skipped", patch.name));
-        continue;
-      }
-      std::erase(words, "--dry-run");
-      RunTool(words, Tool(Tree()));
-    }
+    FindAddresses();
   }
 
   std::vector<std::string> Make(std::vector<std::string> words) const {
@@ -251,6 +241,24 @@ class Builder {
       throw Error(trouble.empty() ? fmt::format("make: status {}", status) : trouble);
   }
 
+  // What several guests of one process need; one, and those that are processes, do without.
+  void FindAddresses() {
+    const fs::path linked = folder_ / "linux", other = Tree() / "linux";
+    fs::copy_file(other, linked);  // the linker writes to the same file
+    Status("linking to other addresses");
+    try {
+      const embed::ElfImage image = embed::Examine(linked);
+      if (RunTool(Make({kOtherStart, "linux"}), MakeOptions()) != 0)
+        throw Error("is not linked to other addresses");
+      embed::WriteAddressTable(embed::AddressTableOf(linked),
+                               embed::CompareImages(image, embed::Examine(other)));
+    } catch (const Error& error) {
+      Note(fmt::format(
+          "not more than one of its guests can be in the simulator's process: the kernel {}",
+          error.what()));
+    }
+  }
+
   // The first number after `key` in a file of the tree.
   size_t NumberIn(const char* file, const std::string& key) const {
     const std::string text = ReadFileIfAny(Tree() / file);
@@ -279,7 +287,9 @@ class Builder {
   Image Install() {
     const fs::path folder = folder_ / "image";
     fs::create_directory(folder);
-    fs::rename(Tree() / "linux", folder / "linux");
+    const fs::path linked = folder_ / "linux", addresses = embed::AddressTableOf(linked);
+    fs::rename(linked, folder / "linux");
+    if (fs::exists(addresses)) fs::rename(addresses, embed::AddressTableOf(folder / "linux"));
     Image image = Examine(folder / "linux");
     fs::rename(Tree() / ".config", folder / "config");
     WriteFile(folder / "recipe", recipe_);

@@ -84,8 +84,9 @@ SocketTransport::SocketTransport(UniqueFd socket)
     : socket_(std::move(socket)), message_(agent::kMaxMessage) {}
 
 void SocketTransport::Send(std::span<const std::byte> message) {
-  SystemCall("answer the simulator",
-             send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL));
+  const ssize_t sent = send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL);
+  if (sent < 0 && errno == EPIPE) return;  // it has ended: Receive() says so
+  SystemCall("answer the simulator", sent);
 }
 
 bool SocketTransport::Receive(const Receiver& each) {

@@ -28,6 +28,9 @@ namespace {
 // A link in the guest's folder, so that its environment is the same in every run.
 constexpr const char* kMemoryLink = "m";
 
+// The first kernels that do without ptrace(2) (arch/um/os-Linux/start_up.c, seccomp=).
+constexpr const char* kFirstWithSeccomp = "6.16";
+
 // The host's environment is not passed on, because the guest's behaviour must not depend on it.
 sys::Environment EnvironmentOf(const GuestOptions& options) {
   sys::Environment environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
@@ -116,6 +119,9 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "uml_dir=u/",
       "umid=guest",
   };
+  // Programs stop by signals instead of ptrace(2), where that works: not in this process, but the
+  // random numbers are to be the same.
+  if (!OlderRelease(options.image.release, kFirstWithSeccomp)) words.push_back("seccomp=auto");
   for (size_t i = 0; i < endpoints.device_count; ++i) {
     words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices, i));
   }
@@ -197,6 +203,7 @@ void GuestProcess::Embed(const GuestOptions& options, const GuestEndpoints& endp
   kernel.folder = endpoints.folder;
   kernel.writable = Writable(options, endpoints);
   kernel.output = std::move(output);
+  kernel.streams = endpoints.devices;
   kernel_ = std::make_unique<embed::EmbeddedKernel>(std::move(kernel));
 }
 

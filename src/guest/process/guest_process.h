@@ -66,6 +66,11 @@ class GuestProcess {
   // Lets it run until it waits, for at most so long (in wall time) without going on in its time.
   void LetRun(bool look_for_input, Duration patience);
   bool stuck() const { return kernel_ && kernel_->stuck(); }
+  // Its connections to the devices' socket are streams.
+  std::shared_ptr<embed::LocalStream> Stream(size_t connection) const {
+    return kernel_->Stream(connection);
+  }
+  std::optional<size_t> TakeRequest() { return kernel_->TakeRequest(); }
 
   // It has no more use for the folder in which it booted.
   void LeaveFolder();

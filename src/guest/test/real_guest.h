@@ -2,14 +2,19 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/time.h"
+#include "embed/place.h"
 #include "guest/agent/agent_client.h"
 #include "guest/agent/control_nic.h"
 #include "guest/image/image.h"
@@ -19,13 +24,46 @@
 
 namespace viaduct::guest {
 
-// Where the kernel is; what a guest does must be the same.
-enum class GuestPlace { kProcess, kEmbedded };
+inline Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
 
-inline constexpr auto kPlaces = {GuestPlace::kProcess, GuestPlace::kEmbedded};
-inline std::string PlaceName(const testing::TestParamInfo<GuestPlace>& info) {
-  return info.param == GuestPlace::kEmbedded ? "Embedded" : "Process";
+// Where the kernel is; what a guest does must be the same.
+// kMoved: embedded, where its own addresses are taken.
+enum class GuestPlace { kProcess, kEmbedded, kMoved };
+
+inline constexpr auto kPlaces = {GuestPlace::kProcess, GuestPlace::kEmbedded, GuestPlace::kMoved};
+inline std::string NameOf(GuestPlace place) {
+  switch (place) {
+    case GuestPlace::kProcess:
+      return "Process";
+    case GuestPlace::kEmbedded:
+      return "Embedded";
+    case GuestPlace::kMoved:
+      return "Moved";
+  }
+  return "";
 }
+inline std::string PlaceName(const testing::TestParamInfo<GuestPlace>& info) {
+  return NameOf(info.param);
+}
+
+// Takes the addresses to which an image is linked, unless a guest has them already.
+class TakenAddresses {
+ public:
+  explicit TakenAddresses(const std::filesystem::path& image)
+      : taken_(mmap(reinterpret_cast<void*>(embed::Examine(image).begin()), embed::kPageSize,
+                    PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0)) {
+    if (taken_ == MAP_FAILED && errno != EEXIST)
+      throw SystemError("take the addresses of a kernel", errno);
+  }
+  TakenAddresses(const TakenAddresses&) = delete;
+  TakenAddresses& operator=(const TakenAddresses&) = delete;
+  ~TakenAddresses() {
+    if (taken_ != MAP_FAILED) munmap(taken_, embed::kPageSize);
+  }
+
+ private:
+  void* taken_;
+};
 
 class RealGuest {
  protected:
@@ -38,7 +76,8 @@ class RealGuest {
     options_.image = FindImage("");
     options_.init = sys::FindCompanion("viaduct-guest");
     options_.preload = sys::FindCompanion("libviaduct-random.so");
-    options_.embedded = place == GuestPlace::kEmbedded;
+    options_.embedded = place != GuestPlace::kProcess;
+    if (place == GuestPlace::kMoved) taken_.emplace(options_.image.file);
     const std::string why = options_.embedded ? WhyNotEmbedded(options_) : "";
     if (!why.empty()) throw EnvironmentError(why);
     options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
@@ -52,6 +91,7 @@ class RealGuest {
   }
 
   GuestOptions options_;
+  std::optional<TakenAddresses> taken_;
   EventQueue queue_;
   Calendar calendar_;
   Guest* guest_ = nullptr;

@@ -22,8 +22,6 @@ namespace {
 
 using testing::HasSubstr;
 
-Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
-
 // A socket whose errors are recorded.
 class Errors : public SocketEvents {
  public:

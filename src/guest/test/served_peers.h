@@ -152,8 +152,7 @@ class ServedPeersTest : public testing::TestWithParam<Way>, protected RealGuest 
 };
 
 inline std::string WayName(const testing::TestParamInfo<Way>& info) {
-  return std::string(std::get<0>(info.param) == GuestPlace::kEmbedded ? "Embedded" : "Process") +
-         (std::get<1>(info.param) ? "Kernel" : "Agent");
+  return NameOf(std::get<0>(info.param)) + (std::get<1>(info.param) ? "Kernel" : "Agent");
 }
 
 }  // namespace viaduct::guest

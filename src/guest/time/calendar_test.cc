@@ -404,7 +404,9 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"ReceiveBufferToRead",
                 [](FakeGuest& g) {
                   Ready(g);
-                  g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 12) = 0;
+                  for (uint32_t i = 0; i < FakeDevice::kQueueSize; ++i) {
+                    g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 16 * i + 12) = 0;
+                  }
                   g.AwaitEnd();
                 },
                 "wrong direction"},

@@ -46,26 +46,19 @@ Guest::Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& hos
       host_(host),
       receiver_(std::move(receiver)) {}
 
-template <typename Wait>
-auto Guest::Await(Duration patience, Wait wait) {
-  if (!process_.embedded()) return wait(patience);
+bool Guest::AwaitReadable(std::span<pollfd> entries, Duration patience) {
+  if (!process_.embedded()) return PollReadable(entries, patience);
   const Instant deadline = MonotonicClock::Now() + patience;
-  Duration pause;
-  for (;;) {
-    if (auto found = wait(pause)) return found;
+  for (Duration pause;; pause = kPause) {
+    if (PollReadable(entries, pause)) return true;
     process_.LetRun(true, patience);
-    auto found = wait(Duration());
+    const bool found = PollReadable(entries, Duration());
     if (found || process_.stuck() || MonotonicClock::Now() >= deadline) return found;
-    pause = kPause;
   }
 }
 
-bool Guest::AwaitReadable(std::span<pollfd> entries, Duration patience) {
-  return Await(patience, [&](Duration time) { return PollReadable(entries, time); });
-}
-
 Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
-  if (!listeners_.empty()) throw Error("a network device was added to a guest that has started");
+  if (time_listener_) throw Error("a network device was added to a guest that has started");
   return *nics_.emplace_back(std::make_unique<Nic>(host_, nics_.size(), mac, carrier));
 }
 
@@ -80,27 +73,30 @@ void Guest::Launch(const std::filesystem::path& folder, const std::filesystem::p
 }
 
 void Guest::ListenForCalendar(const std::filesystem::path& folder, const std::string& name) {
-  const UniqueFd& listener = listeners_.emplace_back(ListenIn(folder, name));
-  Watch(listener.get(), [this, index = listeners_.size() - 1] {
+  time_listener_ = ListenIn(folder, name);
+  Watch(time_listener_.get(), [this] {
     if (time_travel_) throw Error("a second connection to the calendar");
-    time_travel_ = Accept(listeners_[index]);
+    time_travel_ = Accept(time_listener_);
     Watch(time_travel_.get(), [this] { ReceiveTimeTravel(); });
   });
 }
 
 void Guest::ListenForNics(const std::filesystem::path& folder, const std::string& name) {
-  const UniqueFd& listener = listeners_.emplace_back(ListenIn(folder, name));
-  Watch(listener.get(), [this, index = listeners_.size() - 1] {
-    UniqueFd connection = Accept(listeners_[index]);
-    if (connected_ == nics_.size())
-      throw Error(fmt::format("has more than its {} devices", nics_.size()));
-    Nic& nic = *nics_[connected_++];
-    nic.Connect(std::move(connection));
-    Watch(nic.connection(), [this, &nic] {
-      if (nic.Receive()) return;
-      Unwatch(nic.connection());
-      nic.Disconnect();  // the end of the guest is detected on its calendar connection
-    });
+  nic_listener_ = ListenIn(folder, name);
+  Watch(nic_listener_.get(), [this] { AcceptNic(); });
+}
+
+void Guest::AcceptNic() {
+  UniqueFd connection = Accept(nic_listener_);
+  if (connected_ == nics_.size())
+    throw Error(fmt::format("has more than its {} devices", nics_.size()));
+  Nic& nic = *nics_[connected_];
+  nic.Connect(std::move(connection), process_.embedded() ? process_.Stream(connected_) : nullptr);
+  ++connected_;
+  Watch(nic.connection(), [this, &nic] {
+    if (nic.Receive()) return;
+    Unwatch(nic.connection());
+    nic.Disconnect();  // the end of the guest is detected on its calendar connection
   });
 }
 
@@ -168,23 +164,41 @@ void Guest::Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
 
 bool Guest::Serve(Duration patience) {
   const Instant deadline = MonotonicClock::Now() + patience;
-  std::optional<Poller::Ready> ready;
-  do {  // a signal, perhaps
+  for (Duration pause;;) {
     const Duration left = deadline - MonotonicClock::Now();
     if (left < Duration() || process_.stuck()) return false;
-    ready = Await(left, [this](Duration time) {
-      auto found = poller_.Wait(time);
-      return found.empty() ? std::nullopt : std::optional(found);
-    });
-  } while (!ready);
-  for (const epoll_event& event : *ready) {
+    if (!process_.embedded()) {
+      if (ServeReady(left)) return true;
+      continue;  // a signal, perhaps
+    }
+    // Most of what it sends stays in memory.
+    const bool again = pause > Duration();
+    if (ServeStreams() || (again && ServeReady(pause))) return true;
+    process_.LetRun(again, patience);
+    if (ServeStreams() || ServeReady(Duration())) return true;
+    pause = kPause;
+  }
+}
+
+bool Guest::ServeStreams() {
+  bool any = false;
+  for (; const auto number = process_.TakeRequest(); any = true) {
+    while (connected_ <= *number) AcceptNic();
+    nics_[*number]->ReceiveFromStream();
+  }
+  return any;
+}
+
+bool Guest::ServeReady(Duration patience) {
+  const Poller::Ready ready = poller_.Wait(patience);
+  for (const epoll_event& event : ready) {
     // A previous handler may have closed it.
     const auto found = watched_.find(static_cast<int>(event.data.u64));
     if (found == watched_.end()) continue;
     const auto handler = found->second;
     handler();
   }
-  return true;
+  return !ready.empty();
 }
 
 bool Guest::ServeTimeTravel(Duration patience) {

@@ -77,16 +77,19 @@ class Guest {
   void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
 
  private:
-  // What `wait` returns that waits as long as it is told to for something from the guest, and
-  // returns a false value if nothing has come; an embedded guest runs meanwhile.
-  template <typename Wait>
-  auto Await(Duration patience, Wait wait);
+  // Waits until one of them is readable; an embedded guest runs meanwhile. False when `patience`
+  // has passed before.
   bool AwaitReadable(std::span<pollfd> entries, Duration patience);
   // Calls `readable` whenever the descriptor is readable, while the guest is served.
   void Watch(int fd, std::function<void()> readable);
   void Unwatch(int fd);
   void ListenForCalendar(const std::filesystem::path& folder, const std::string& name);
   void ListenForNics(const std::filesystem::path& folder, const std::string& name);
+  void AcceptNic();
+  // Handles what an embedded guest has sent to its devices; returns whether there was anything.
+  bool ServeStreams();
+  // The same for what is watched, once something is readable, for at most so long.
+  bool ServeReady(Duration patience);
   void ReadOutput();
   void ReceiveTimeTravel();
   // Throws Error that says how the process ended, and why if that is known.
@@ -103,7 +106,7 @@ class Guest {
   Console console_;
   Poller poller_;
   std::map<int, std::function<void()>> watched_;
-  std::vector<UniqueFd> listeners_;
+  UniqueFd time_listener_, nic_listener_;
   UniqueFd time_travel_;
 };
 

@@ -180,9 +180,9 @@ bool NetBackend::PutFrame(std::span<const std::byte> frame) {
   size_t room = 0;
   buffers_.clear();
   while (room < total) {
-    const auto head = header.buffers < chains.size() ? queue.Take() : std::nullopt;
+    const auto head = header.buffers < chains.size() ? queue.TakeNewest() : std::nullopt;
     if (!head) {
-      queue.PutBack(header.buffers);
+      while (header.buffers > 0) queue.PutBack(chains[--header.buffers].head);
       return false;
     }
     queue.Buffers(*head, true, buffers_);

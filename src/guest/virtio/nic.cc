@@ -10,12 +10,30 @@ namespace viaduct::guest {
 Nic::Nic(DeviceHost& host, size_t number, const wire::MacAddress& mac, bool carrier)
     : host_(host), number_(number), mac_(mac), backend_(mac, carrier) {}
 
-void Nic::Connect(UniqueFd connection) { connection_ = std::move(connection); }
+void Nic::Connect(UniqueFd connection, std::shared_ptr<embed::LocalStream> stream) {
+  connection_ = std::move(connection);
+  stream_ = std::move(stream);
+}
 
 bool Nic::Receive() {
+  return ReceiveBy([this](auto bytes, auto& descriptors) {
+    return ReceiveWithDescriptors(connection_.get(), bytes, descriptors);
+  });
+}
+
+void Nic::ReceiveFromStream() {
+  const auto take = [this](auto bytes, auto& descriptors) {
+    return stream_->Take(bytes, descriptors);
+  };
+  while (ReceiveBy(take)) {
+  }
+}
+
+template <typename Read>
+bool Nic::ReceiveBy(Read read) {
   std::vector<UniqueFd> descriptors;
   std::array<std::byte, sizeof(VhostHeader) + kMaxVhostPayload> bytes;
-  const size_t length = ReceiveWithDescriptors(connection_.get(), bytes, descriptors);
+  const size_t length = read(std::span(bytes), descriptors);
   if (length == 0) return false;
   assembler_.Add(std::span(bytes).first(length), std::move(descriptors));
   while (auto message = assembler_.Next()) Serve(*message);
@@ -31,7 +49,8 @@ void Nic::Serve(VhostMessage& message) {
       message.As<VringState>().index == NetBackend::kTxQueue) {
     DrainTransmits();
   }
-  if (answer) SendAll(connection_.get(), *answer);
+  if (!answer) return;
+  stream_ ? stream_->Answer(*answer) : SendAll(connection_.get(), *answer);
 }
 
 void Nic::DrainTransmits() {

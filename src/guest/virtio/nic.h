@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/time.h"
+#include "embed/local_stream.h"
 #include "guest/virtio/device_host.h"
 #include "guest/virtio/net_backend.h"
 #include "guest/virtio/vhost_message.h"
@@ -58,18 +60,23 @@ class Nic {
   const NicCounters& counters() const { return counters_; }
 
   // --- Functions for the guest's connections.
-  // Takes over the connection of the guest's driver.
-  void Connect(UniqueFd connection);
+  // Takes over the connection of the guest's driver, whose messages come and go by `stream` if
+  // there is one.
+  void Connect(UniqueFd connection, std::shared_ptr<embed::LocalStream> stream = nullptr);
   int connection() const { return connection_.get(); }
   // Handles the driver's messages, once the connection is readable. Returns false if the driver has
   // closed it; then call Disconnect().
   bool Receive();
+  // Handles the messages that it has sent by the stream, if any.
+  void ReceiveFromStream();
   void Disconnect() { connection_.reset(); }
   // Takes the frames of the transmit queue after a notification of the guest; they are sent at the
   // present instant.
   void DrainTransmits();
 
  private:
+  template <typename Read>
+  bool ReceiveBy(Read read);
   void Serve(VhostMessage& message);
   void HandNext();
   void Interrupt(uint32_t queue);
@@ -87,6 +94,7 @@ class Nic {
   std::deque<Sent> sent_;  // each has a scheduled event
   VhostAssembler assembler_;
   UniqueFd connection_;
+  std::shared_ptr<embed::LocalStream> stream_;
   UniqueFd slave_channel_;
   bool interrupted_ = false;  // whether it was interrupted by a message once
   NicCounters counters_;

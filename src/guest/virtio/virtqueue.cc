@@ -41,6 +41,7 @@ void Virtqueue::SetSize(uint32_t size) {
   }
   size_ = size;
   used_ = {};
+  spare_.clear();
 }
 
 void Virtqueue::SetAddresses(uint64_t descriptors, uint64_t available, uint64_t used) {
@@ -71,6 +72,15 @@ std::optional<uint16_t> Virtqueue::Take() {
   const uint16_t head = LoadWord(available_, kRingHeader + 2 * slot, __ATOMIC_RELAXED);
   if (head >= size_) throw Error(fmt::format("descriptor {} of a queue of {}", head, size_));
   ++next_available_;
+  return head;
+}
+
+std::optional<uint16_t> Virtqueue::TakeNewest() {
+  if (!ready()) return std::nullopt;
+  while (const auto head = Take()) spare_.push_back(*head);
+  if (spare_.empty()) return std::nullopt;
+  const uint16_t head = spare_.back();
+  spare_.pop_back();
   return head;
 }
 

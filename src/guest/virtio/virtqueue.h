@@ -23,19 +23,30 @@ class Virtqueue {
   // `size` must be a power of two up to kMaxSize; throws Error otherwise.
   void SetSize(uint32_t size);
   // Sets the index at which the available ring continues.
-  void SetBase(uint16_t index) { next_available_ = next_used_ = index; }
+  void SetBase(uint16_t index) {
+    next_available_ = next_used_ = index;
+    spare_.clear();
+  }
   // Guest addresses of the three parts; SetSize() comes first.
   void SetAddresses(uint64_t descriptors, uint64_t available, uint64_t used);
   // Clears the addresses because the memory they refer to is about to be replaced.
-  void Unmap() { descriptors_ = available_ = used_ = {}; }
+  void Unmap() {
+    descriptors_ = available_ = used_ = {};
+    spare_.clear();
+  }
   void SetEnabled(bool enabled) { enabled_ = enabled; }
   bool ready() const { return enabled_ && !used_.empty(); }
 
   // Takes the next chain of descriptors the driver has made available; nothing when there is none.
   // Throws Error where the driver offers more than it has.
   std::optional<uint16_t> Take();
-  // How many chains Take() would return.
-  size_t Available() const;
+  // Takes the chain that was made available last, for queues of buffers that are all alike. The
+  // driver's memory stays small and warm: it has just used that buffer's pages, whereas in the
+  // order of the ring each frame would go to those that have been idle longest. (A device may use
+  // buffers in any order, section 2.7.) Not to be mixed with Take().
+  std::optional<uint16_t> TakeNewest();
+  // Gives back a chain that TakeNewest() returned, unused: it is the newest again.
+  void PutBack(uint16_t head) { spare_.push_back(head); }
   // The buffers of a chain, in order, appended to `buffers`: those the device reads, or those it
   // writes (`writable`).
   void Buffers(uint16_t head, bool writable, std::vector<std::span<std::byte>>& buffers) const;
@@ -45,8 +56,6 @@ class Virtqueue {
   void Publish();
   // How many of the taken chains have not been returned.
   uint16_t Taken() const { return static_cast<uint16_t>(next_available_ - next_used_); }
-  // Undoes the last `count` calls of Take(); none of those chains may have been staged.
-  void PutBack(uint16_t count) { next_available_ = static_cast<uint16_t>(next_available_ - count); }
   // Tells the driver that no notifications of new buffers are needed (VIRTQ_USED_F_NO_NOTIFY).
   void RefuseKicks();
   // Whether the driver wants to be interrupted (VIRTQ_AVAIL_F_NO_INTERRUPT is not set).
@@ -54,12 +63,15 @@ class Virtqueue {
 
  private:
   uint16_t AvailableIndex() const;
+  // How many chains Take() would return.
+  size_t Available() const;
 
   const GuestMemory* memory_;
   uint32_t size_ = 0;
   bool enabled_ = false;
   uint16_t next_available_ = 0;
   uint16_t next_used_ = 0;
+  std::vector<uint16_t> spare_;  // taken from the ring by TakeNewest(), the newest last
   std::span<std::byte> descriptors_;
   std::span<std::byte> available_;
   std::span<std::byte> used_;

@@ -1,0 +1,153 @@
+// Several guests of one simulation: needs an image (viaduct kernel build), no privilege.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "embed/embedded_kernel.h"
+#include "guest/agent/program_client.h"
+#include "guest/test/real_guest.h"
+
+namespace viaduct::guest {
+namespace {
+
+using testing::HasSubstr;
+
+// A guest with one node, and what its programs wrote.
+class Member : public RealGuest {
+ public:
+  explicit Member(GuestPlace place) : RealGuest(Duration::Seconds(20)) {
+    MakeGuest("guest of " + NameOf(place), place);
+    programs_ = std::make_unique<ProgramClient>(*agent_);
+    node_ = agent_->CreateNode("a");
+    calendar_.Boot();
+    taken_.reset();
+  }
+
+  void RunUntil(int64_t ms) { queue_.RunUntil(AtMs(ms)); }
+  void Signal(int number) { guest_->Signal(number); }
+
+  // Runs a shell for at most 10 s of its time. Returns what it wrote.
+  std::string Shell(const std::string& script) {
+    ProgramRequest request;
+    request.node = node_;
+    request.words = {"sh", "-c", script};
+    request.environment = DefaultEnvironment();
+    std::string text;
+    ProgramEvents events;
+    events.started = [&text](int error_number, const std::string&) {
+      if (error_number != 0) text += "error " + std::to_string(error_number);
+    };
+    events.output = [&text](int, std::span<const std::byte> bytes) {
+      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    events.exited = [&text](int status) { text += "status " + std::to_string(status); };
+    programs_->Start(request, std::move(events));
+    queue_.RunUntil(queue_.Now() + Duration::Seconds(10));
+    return text;
+  }
+
+ private:
+  std::unique_ptr<ProgramClient> programs_;
+  uint32_t node_ = 0;
+};
+
+// Simulations of one guest each, so that one can end without the others.
+class SeveralGuestsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      Add(GuestPlace::kMoved);
+      Add(GuestPlace::kEmbedded);
+      Add(GuestPlace::kMoved);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  void Add(GuestPlace place) { members_.push_back(std::make_unique<Member>(place)); }
+
+  std::vector<std::unique_ptr<Member>> members_;
+};
+
+// A program that forks, sleeps and reads files: its text tells of processes, time, memory and of
+// what the kernel learned from its host.
+constexpr const char* kScript =
+    "echo $$ $(uname -r); sleep 0.25; cat /proc/uptime; grep MemTotal /proc/meminfo; ls /proc | wc "
+    "-l; LD_SHOW_AUXV=1 cat /dev/null | grep -E 'HWCAP:|PLATFORM'";
+
+TEST_F(SeveralGuestsTest, EachIsAsIfItWereAlone) {
+  const std::string alone = Member(GuestPlace::kProcess).Shell(kScript);
+  EXPECT_THAT(alone, HasSubstr("status 0"));
+  for (const auto& member : members_) EXPECT_EQ(member->Shell(kScript), alone);
+}
+
+TEST_F(SeveralGuestsTest, EndsInAnyOrder) {
+  for (const size_t gone : {1, 0}) {
+    members_.erase(members_.begin() + static_cast<ptrdiff_t>(gone));
+    for (const auto& member : members_)
+      EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
+  }
+  Add(GuestPlace::kEmbedded);  // where another one was
+  for (const auto& member : members_) EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
+}
+
+TEST_F(SeveralGuestsTest, KilledOneIsAnErrorThatLeavesTheOthers) {
+  members_[0]->Signal(SIGKILL);
+  try {
+    members_[0]->RunUntil(100'000);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("guest of Moved was killed by signal 9"));
+  }
+  members_[1]->Signal(SIGKILL);
+  EXPECT_THROW(members_[1]->RunUntil(100'000), Error);
+  EXPECT_EQ(members_[2]->Shell("echo present"), "present\nstatus 0");
+}
+
+// The fault of one is its end, not that of the process or of another.
+TEST_F(SeveralGuestsTest, PanicIsAnErrorThatLeavesTheOthers) {
+  try {
+    members_[2]->Shell("echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("guest of Moved"));
+  }
+  EXPECT_EQ(members_[0]->Shell("echo present"), "present\nstatus 0");
+  EXPECT_EQ(members_[1]->Shell("echo present"), "present\nstatus 0");
+}
+
+TEST_F(SeveralGuestsTest, NoneIsAddedInAnotherThread) {
+  const std::string file = FindImage("").file;
+  std::string there;
+  std::thread([&] { there = embed::WhyNot(file, uint64_t{64} << 20); }).join();
+  EXPECT_THAT(there, HasSubstr("finds other guests in another thread of this process"));
+  EXPECT_EQ(embed::WhyNot(file, uint64_t{64} << 20), "");
+  members_.clear();
+  std::thread([&] { there = embed::WhyNot(file, uint64_t{64} << 20); }).join();
+  EXPECT_EQ(there, "");
+}
+
+// What does not find its place says so; those that were there go on.
+TEST_F(SeveralGuestsTest, SpaceEnds) {
+  std::string why;
+  while (members_.size() < 40 && why.empty()) {
+    try {
+      Add(GuestPlace::kMoved);
+    } catch (const EnvironmentError& error) {
+      why = error.what();
+    }
+  }
+  EXPECT_THAT(why, HasSubstr("finds no addresses free in this process"));
+  EXPECT_GE(members_.size(), 8U);
+  for (const auto& member : members_) EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
+}
+
+}  // namespace
+}  // namespace viaduct::guest
