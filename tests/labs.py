@@ -195,6 +195,21 @@ class Running:
             self.text += self.process.stdout.read() or ""
         return self.text
 
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """All its threads stand still while the block lasts."""
+
+        def state(task: Path) -> str:
+            return (task / "stat").read_text().rpartition(")")[2].split()[0]
+
+        self.process.send_signal(signal.SIGSTOP)
+        tasks = Path(f"/proc/{self.pid}/task")
+        wait_until(lambda: all(state(task) == "T" for task in tasks.iterdir()), "it has stopped")
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def wait_for(self, what: str, timeout: float = PATIENCE) -> None:
         """Waits until the text was printed; fails if the command ends before."""
         end = time.monotonic() + timeout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import signal
 import socket
@@ -14,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import PATIENCE, REPOSITORY, VIADUCT, execute, inside, measured, viaduct, wait_until
+from labs import PATIENCE, REPOSITORY, VIADUCT, execute, inside, measured, wait_until
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
-from wires import LEFT, RIGHT, Tap, Wires, entered
+from wires import LEFT, RIGHT, Tap, Wires, entered, traces_of
 
 MARK = b"viaduct-test"
 BETWEEN = ("--between", "a", "b")
@@ -446,88 +445,34 @@ def test_an_interface_vanishes_under_load(
         tap.close()
 
 
-def traces_of(wires: Wires) -> list[str]:
-    """What there is under /run/viaduct of paths in the emulator's namespace."""
-    inode = str(Path(f"/run/netns/{wires.middle}").stat().st_ino)
-    root = Path("/run/viaduct")
-    found = []
-    for record in root.glob(".paths/*/record.json"):
-        with contextlib.suppress(FileNotFoundError):
-            if inode in record.read_text():
-                found.append(record.parent.name)
-    return found
+def serve_one_that_was_elsewhere(wires: Wires, taps: tuple[Tap, Tap], *port: str) -> None:
+    """An interface that comes back from another namespace is used again. It has the index that it
+    had, but the kernel has unbound its sockets."""
+    with wires.path(*BETWEEN, *port, "--json", "-") as path:
+        for number in range(100):
+            taps[0].send(frame(number))
+        assert len(taps[1].receive_all(100, MARK)) == 100
+        for here, there in ((wires.middle, wires.left), (wires.left, wires.middle)):
+            execute(["ip", "-n", here, "link", "set", "dev", "b", "netns", there]).expect()
+        path.wait_for("interface b has gone")
+        execute(["ip", "-n", wires.middle, "link", "set", "dev", "b", "up"]).expect()
+        path.wait_for("interface b is back\n")
+
+        def passes() -> bool:
+            taps[0].send(frame(777))
+            return taps[1].receive(0.2, MARK) is not None
+
+        wait_until(passes, "frames pass again")
+        results = finish(path)
+    up = up_of(results)
+    assert up["fates"]["delivered"] > 100
+    assert results["ports"][1]["tx_frames"] == up["fates"]["delivered"], "also those before"
 
 
-def has_ended(pid: int) -> bool:
-    """Whether a process is gone, or waits for somebody to ask how it ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def features(wires: Wires) -> str:
-    """The offloads of the emulator's interfaces."""
-    text = [inside(wires.middle, "ethtool", "-k", port).expect().output for port in "ab"]
-    return "".join(text)
-
-
-def promiscuity(wires: Wires) -> int:
-    """How many sockets have the interfaces in promiscuous mode."""
-    links = execute(["ip", "-n", wires.middle, "-d", "-j", "link"]).expect().output
-    return sum(link.get("promiscuity", 0) for link in json.loads(links))
-
-
-@pytest.mark.parametrize("others", ["", "-other"])
-def test_clean_gives_back_what_killed_paths_had(wires: Wires, others: str) -> None:
-    before = features(wires)
-    names = [wires.middle, wires.middle + others]
-    for name in names:  # the second one finds what the first one left
-        with wires.path(*BETWEEN, "--name", name, "--up", "delay=10s") as path:
-            assert features(wires) != before
-            record = Path(f"/run/viaduct/.paths/{name}/record.json")
-            keeper = json.loads(record.read_text().splitlines()[0])["pid"]
-            os.kill(keeper, signal.SIGKILL)
-            with contextlib.suppress(ProcessLookupError):  # it ends with its keeper
-                os.kill(path.pid, signal.SIGKILL)
-            path.wait()
-            wait_until(lambda pid=keeper: has_ended(pid), "the keeper is dead")
-    assert sorted(traces_of(wires)) == sorted(set(names))
-    assert features(wires) != before, "there is something to restore"
-    cleaned = viaduct("clean").expect().output
-    assert all(name in cleaned for name in names)
-    assert features(wires) == before
-    assert not traces_of(wires)
-
-
-def test_a_renamed_interface_is_given_back(wires: Wires) -> None:
-    before = features(wires)
-    with wires.path(*BETWEEN) as path:
-        assert features(wires) != before, "there is something to restore"
-        here = ["ip", "-n", wires.middle, "link", "set", "dev"]
-        for change in (["a", "down"], ["a", "name", "renamed"]):
-            execute([*here, *change]).expect()
-        path.process.send_signal(signal.SIGINT)
-        assert path.wait() == 0
-    wait_until(lambda: not traces_of(wires), "no record is left")
-    execute([*here, "renamed", "name", "a"]).expect()
-    assert features(wires) == before
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_interfaces_are_given_back(wires: Wires, number: signal.Signals) -> None:
-    before = features(wires)
-    with wires.path(*BETWEEN, "--up", "delay=1s") as path:
-        wires.ping(1)
-        assert promiscuity(wires) == 2
-        assert features(wires) != before, "no super-frames"
-        path.process.send_signal(number)
-        assert path.wait() == (0 if number != signal.SIGKILL else -9)
-        if number != signal.SIGKILL:
-            assert "timing: p50/p99/max lateness" in path.text
-    wait_until(lambda: features(wires) == before, "offloads are as they were")
-    wait_until(lambda: promiscuity(wires) == 0, "nor are they promiscuous")
-    wait_until(lambda: not traces_of(wires), "no record is left")
+def test_an_interface_that_was_elsewhere_is_served_again(
+    wires: Wires, taps: tuple[Tap, Tap]
+) -> None:
+    serve_one_that_was_elsewhere(wires, taps)
 
 
 def test_the_control_socket_survives_nonsense(wires: Wires, taps: tuple[Tap, Tap]) -> None:

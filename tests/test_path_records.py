@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_path import BETWEEN, MARK, finish, frame, numbers, traces_of, up_of
-from wires import Tap, Wires
+from test_path import BETWEEN, MARK, finish, frame, numbers, up_of
+from wires import Tap, Wires, traces_of
 
 
 def trace_a_loss_and_a_delivery(wires: Wires, taps: tuple[Tap, Tap], trace: Path) -> None:

@@ -117,14 +117,15 @@ def user() -> Iterator[User]:
 
 
 @pytest.fixture
-def secret(tmp_path: Path) -> Path:
+def secret() -> Iterator[Path]:
     """A file of root's that only root may read; anybody may look for it."""
     folder = Path("/tmp") / f"viaduct-secret-{os.getpid()}"
     folder.mkdir(mode=0o755, exist_ok=True)
     file = folder / "secret"
     file.write_text(SECRET + "\n")
     file.chmod(0o600)
-    return file
+    yield file
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -183,3 +183,15 @@ class Wires:
         """From left to right."""
         words = ["ping", "-n", "-c", str(count), "-i", str(interval), RIGHT]
         return inside(self.left, *words)
+
+
+def traces_of(wires: Wires) -> list[str]:
+    """What there is under /run/viaduct of paths in the emulator's namespace."""
+    inode = str(Path(f"/run/netns/{wires.middle}").stat().st_ino)
+    root = Path("/run/viaduct")
+    found = []
+    for record in root.glob(".paths/*/record.json"):
+        with contextlib.suppress(FileNotFoundError):
+            if inode in record.read_text():
+                found.append(record.parent.name)
+    return found

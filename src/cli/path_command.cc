@@ -45,7 +45,7 @@ struct PathCommandOptions {
   std::string name, graph;
   PairOptions pairs;
   EmulationOptions emulation;
-  emulate::PortKind port = emulate::PortKind::kAfPacket;
+  std::string port = "af_packet";
   bool quiet = false;
 };
 
@@ -61,7 +61,12 @@ emulate::PathOptions Understand(const CLI::App& command, const PathCommandOption
   emulate::PathOptions path =
       options.emulation.Understand(PairsFromArguments(options.pairs.InOrder(command)));
   path.config.name = options.name;
-  path.port = options.port;
+  const auto port = kPortKinds.find(options.port);
+  if (port == kPortKinds.end()) {
+    throw UsageError(fmt::format("--port {}: not one of af_packet, af_xdp, dpdk, netmap, tap, auto",
+                                 options.port));
+  }
+  path.port = port->second;
   // It is destroyed with the path, which erases the status line before the results are printed.
   const auto progress = std::make_shared<run::Progress>(stderr, options.quiet);
   path.note = [progress](const std::string& text) { progress->Line(text); };
@@ -128,8 +133,7 @@ void AddOptions(CLI::App& command, PathCommandOptions& options) {
           "how frames are had: af_packet (default), af_xdp, dpdk, netmap, auto: af_xdp where the "
           "driver has zero-copy; or tap: the path is at the other end of TAP devices, which are "
           "made if they are not there")
-      ->type_name("KIND")
-      ->transform(CLI::CheckedTransformer(kPortKinds).description(""));
+      ->type_name("KIND");
   command.add_flag("--quiet", options.quiet, "no progress");
 }
 

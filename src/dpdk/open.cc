@@ -30,7 +30,6 @@ constexpr char kNotBuilt[] =
 template <class Function>
 Function* Find(const char* name) {
   static void* const library = [] {
-    if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use af_packet");
     void* const loaded = dlopen(sys::FindCompanion(kLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) throw EnvironmentError(fmt::format("DPDK: {}", dlerror()));
     return loaded;
@@ -109,13 +108,18 @@ std::string WhyNotBuilt() try {
 
 bool IsDevice(const std::string& name) { return name.find_first_of(":,") != name.npos; }
 
-std::unique_ptr<io::AnyPort> OpenPort(Request request) try {
-  auto* const open = Find<OpenFunction>(kOpenFunction);
+void CheckUsable() {
+  if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET");
   if (geteuid() != 0) {
     throw EnvironmentError(
         "DPDK opens devices in the process that uses them, which has to be "
-        "root's; use af_packet");
+        "root's; use AF_PACKET");
   }
+}
+
+std::unique_ptr<io::AnyPort> OpenPort(Request request) try {
+  CheckUsable();
+  auto* const open = Find<OpenFunction>(kOpenFunction);
   const sys::PacketFilter filter = sys::PacketFilter::Compile(request.filter);
   Device device = IsDevice(request.interface) ? DeviceOfItsOwn(request) : DeviceOn(request);
   device.keeper = std::move(request.keeper);
@@ -126,7 +130,7 @@ std::unique_ptr<io::AnyPort> OpenPort(Request request) try {
 } catch (const SystemError& error) {
   if (error.error_number() != EPERM && error.error_number() != EACCES) throw;
   throw EnvironmentError(
-      fmt::format("DPDK on {} needs root ({}); use af_packet", request.interface, error.what()));
+      fmt::format("DPDK on {} needs root ({}); use AF_PACKET", request.interface, error.what()));
 }
 
 sys::Feature Probe() {

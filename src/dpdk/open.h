@@ -34,6 +34,10 @@ struct Request {
   std::shared_ptr<void> keeper = nullptr;
 };
 
+// Throws EnvironmentError, which says why, where no port can be opened by anybody or by this
+// process.
+void CheckUsable();
+
 // Loads DPDK into this process, which stays there. As root, in the process that is to receive and
 // send. Throws UsageError or EnvironmentError, which say what is in the way.
 std::unique_ptr<io::AnyPort> OpenPort(Request request);

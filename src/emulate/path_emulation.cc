@@ -133,12 +133,15 @@ void PathEmulation::LookAtLinks() {
 void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
   if (event.removed) {
     if (event.ifindex != ports_->ifindex(port)) return;
+    gone_.insert(port);
     options_.note(fmt::format("interface {} has gone; the path waits for it", event.name));
     return;
   }
-  if (event.ifindex == ports_->ifindex(port)) return;
+  // One that was in another network namespace meanwhile keeps its index, but has lost its sockets.
+  if (event.ifindex == ports_->ifindex(port) && !gone_.contains(port)) return;
   try {
     engine_->ReplacePort(port, ports_->OpenPort(port));
+    gone_.erase(port);
     options_.note(fmt::format("interface {} is back", event.name));
   } catch (const Error& error) {
     options_.note(fmt::format("interface {} is back, but: {}", event.name, error.what()));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/time.h"
@@ -64,6 +65,7 @@ class PathEmulation {
   PathOptions options_;
   std::unique_ptr<PathPorts> ports_;
   std::unique_ptr<sys::LinkMonitor> monitor_;
+  std::set<size_t> gone_;  // ports whose interface has left the namespace
   std::unique_ptr<engine::Engine> engine_;
   engine::LivePath live_;
   std::unique_ptr<engine::ControlServer> server_;

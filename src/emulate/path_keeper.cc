@@ -290,7 +290,7 @@ void NeedRootHere(const char* library) {
   if (geteuid() == 0) return;
   throw EnvironmentError(
       fmt::format("{} opens its devices in the process that forwards, which is yours and not "
-                  "root's, also through sudo: use af_packet or af_xdp, or a shell of root's",
+                  "root's, also through sudo: use AF_PACKET or AF_XDP, or a shell of root's",
                   library));
 }
 

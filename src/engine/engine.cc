@@ -155,6 +155,7 @@ class Engine::Impl {
   Impl(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports)
       : config_(Complete(std::move(config), ports)),
         ports_(std::move(ports)),
+        replaced_(ports_.size()),
         classifier_((Check(config_, ports_.size()), config_)),
         budget_(config_.memory) {
     const Sides sides(config_);
@@ -215,7 +216,8 @@ class Engine::Impl {
     }
     const MutexLock lock(ports_mutex_);
     for (size_t i = 0; i < ports_.size(); ++i) {
-      statistics.ports[i].counters = ports_[i]->Counters();
+      statistics.ports[i].counters = replaced_[i];
+      statistics.ports[i].counters += ports_[i]->Counters();
       statistics.ports[i].up = ports_[i]->Up();
       statistics.ports[i].access = ports_[i]->Description();
     }
@@ -227,6 +229,7 @@ class Engine::Impl {
     for (Loop* const loop : {receivers_.at(port), senders_.at(port)}) {
       loop->Do([&] { loop->ReplacePort(port, replacement.get()); });
     }
+    replaced_[port] += ports_[port]->Counters();
     ports_[port] = std::move(replacement);
   }
 
@@ -266,6 +269,8 @@ class Engine::Impl {
 
   const Config config_;
   std::vector<std::unique_ptr<io::AnyPort>> ports_ VIADUCT_GUARDED_BY(ports_mutex_);
+  // What earlier ports in their place have counted.
+  std::vector<io::PortCounters> replaced_ VIADUCT_GUARDED_BY(ports_mutex_);
   Mutex ports_mutex_;  // between threads that read statistics and replace
   const Classifier classifier_;
   SystemClock clock_;

@@ -148,7 +148,11 @@ TEST_F(EngineRootTest, AnInterfaceThatVanishesUnderLoadStopsNoOther) {
   io::RingPort b = Far(1);
   SendMany(a, 50);
   ExpectMany(b, 50);
-  EXPECT_TRUE(engine->Read().ports[1].up);
+  const Statistics after = engine->Read();
+  EXPECT_TRUE(after.ports[1].up);
+  // What the port before it has counted is not forgotten.
+  EXPECT_EQ(after.ports[1].counters.tx_dropped_error, refused);
+  EXPECT_EQ(after.ports[1].counters.tx_frames, statistics.ports[1].counters.tx_frames + 50);
 }
 
 TEST_F(EngineRootTest, TracesEveryFate) {

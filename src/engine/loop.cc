@@ -488,6 +488,7 @@ void Loop::Run(int cpu) {
     if (called_.load(std::memory_order_acquire)) RunTasks();
     Rest();
   }
+  End();
   const MutexLock lock(mutex_);
   running_ = false;
   for (const auto& task : tasks_) task();
@@ -550,29 +551,6 @@ void Loop::ReplacePort(size_t port, io::AnyPort* with) {
   for (Sender& sender : senders_) {
     if (sender.port == port) sender.to = with;
   }
-}
-
-void Loop::AddTo(Statistics& statistics) const {
-  for (const Lane& lane : lanes_) {
-    const Pair& pair = config_.pairs[lane.pair];
-    const path::Pipeline& pipeline = *lane.pipeline;
-    path::Counters counters = pipeline.counters();
-    counters.Refuse(lane.refused, lane.refused_bytes);
-    statistics.pipelines.push_back(
-        {pair.name, lane.class_index == 0 ? "" : pair.classes[lane.class_index - 1].name,
-         lane.direction, pipeline.spec(), counters, pipeline.waiting(), pipeline.waiting_bytes()});
-  }
-  for (const Receiver& receiver : receivers_) {
-    statistics.ports[receiver.port].unmatched += receiver.unmatched;
-    statistics.ports[receiver.port].too_long += receiver.too_long;
-  }
-  statistics.lateness.Merge(lateness_);
-  statistics.memory_used += pool_.UsedBytes();
-  statistics.memory_peak += memory_peak_;
-  if (!disks_) return;
-  statistics.spilled_bytes += disks_->spilled_bytes();
-  statistics.spilled_peak += disks_->spilled_peak();
-  if (!disks_->trouble().empty()) statistics.spill_trouble = disks_->trouble();
 }
 
 }  // namespace viaduct::engine

@@ -73,7 +73,7 @@ class Loop {
   void Change(size_t pair, size_t class_index, Direction direction, const path::Spec& spec);
   void ReplacePort(size_t port, io::AnyPort* with);
   // Adds this loop's part: its pipelines, its receivers' unmatched frames, lateness, memory.
-  void AddTo(Statistics& statistics) const;
+  void AddTo(Statistics& statistics);
 
   // Performs one round of work at the current time; Run() repeats it, and tests call it.
   void Turn();
@@ -165,6 +165,8 @@ class Loop {
   void UpdateInterval(Receiver& receiver);
   void Rest();
   void RunTasks();
+  void ReadWhatWaits(Instant until);
+  void End();
 
   const Config& config_;
   const Classifier& classifier_;

@@ -348,5 +348,47 @@ TEST(LoopTest, AFullPortHoldsFramesBackAndLosesNone) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(all[i], Text(Numbered(i)));
 }
 
+// Ends the loop, as Engine::Stop() does. Of the first pipeline.
+PipelineStatistics AtTheEnd(Bench& bench) {
+  bench.loop_->Stop();
+  bench.loop_->Run(-1);
+  return bench.Read().pipelines[0];
+}
+
+TEST(LoopTest, WhatWaitsAtAPortAtTheEndHasArrived) {
+  for (const std::string delay : {"", "delay=5s"}) {
+    SCOPED_TRACE(delay);
+    const size_t delivered = delay.empty() ? 500 : 0;
+    Bench bench(OnePair(delay), 1024);
+    for (int i = 0; i < 500; ++i) bench.Send(0, Numbered(i));
+    const PipelineStatistics end = AtTheEnd(bench);
+    EXPECT_EQ(end.counters.arrived, 500u);
+    EXPECT_EQ(end.counters.of(path::Fate::kDelivered), delivered);
+    EXPECT_EQ(end.waiting, 500 - delivered);
+    EXPECT_EQ(bench.Received(1).size(), delivered);
+  }
+}
+
+TEST(LoopTest, WhatWaitsAtPortsOfOneLinkAtTheEndHasArrived) {
+  Bench bench(OnePair("rate=1Mbit link=x", "rate=1Mbit link=x"));
+  for (int i = 0; i < 100; ++i) bench.Send(static_cast<size_t>(i % 2), Numbered(i));
+  EXPECT_EQ(AtTheEnd(bench).counters.arrived, 50u);
+  EXPECT_EQ(bench.Read().pipelines[1].counters.arrived, 50u);
+}
+
+TEST(LoopTest, WhatAFullPortHasNotTakenAtTheEndIsNotDelivered) {
+  Bench bench(OnePair(""), 16);
+  for (int i = 0; i < 64; ++i) {
+    bench.Send(0, Numbered(i));
+    if (i % 8 == 7) bench.Settle();
+  }
+  const PipelineStatistics end = AtTheEnd(bench);
+  EXPECT_EQ(end.counters.arrived, 64u);
+  EXPECT_EQ(bench.Received(1).size(), 16u);
+  EXPECT_EQ(end.counters.of(path::Fate::kDelivered), 16u);
+  EXPECT_EQ(end.waiting, 48u);
+  EXPECT_EQ(end.counters.delivered_bytes + end.waiting_bytes, end.counters.arrived_bytes);
+}
+
 }  // namespace
 }  // namespace viaduct::engine

@@ -28,17 +28,7 @@ size_t MergedPort::Receive(std::span<ReceivedFrame> frames) {
 
 PortCounters MergedPort::Counters() {
   PortCounters sum;
-  for (const auto& port : ports_) {
-    const PortCounters counters = port->Counters();
-    sum.rx_frames += counters.rx_frames;
-    sum.rx_bytes += counters.rx_bytes;
-    sum.tx_frames += counters.tx_frames;
-    sum.tx_bytes += counters.tx_bytes;
-    sum.rx_dropped_ring_full += counters.rx_dropped_ring_full;
-    sum.rx_dropped_truncated += counters.rx_dropped_truncated;
-    sum.tx_dropped_error += counters.tx_dropped_error;
-    sum.tx_dropped_unclaimed += counters.tx_dropped_unclaimed;
-  }
+  for (const auto& port : ports_) sum += port->Counters();
   return sum;
 }
 

@@ -13,11 +13,13 @@
 
 namespace viaduct::io {
 
-bool PacketRing::IsLeftOut(const std::byte* address) const {
+bool PacketRing::IsLeftOut(const std::byte* address) {
   if (!leaves_out_outgoing_) return false;
   sockaddr_ll link;
   std::memcpy(&link, address, sizeof link);
-  return link.sll_pkttype == PACKET_OUTGOING;
+  const bool is_left_out = link.sll_pkttype == PACKET_OUTGOING;
+  if (is_left_out) counters_.rx.left_out.Add(1);
+  return is_left_out;
 }
 
 void PacketRing::Describe(const About& about, const VnetHeader& header, std::span<std::byte> bytes,

@@ -25,7 +25,8 @@ class PacketRing {
   // As AnyPort::Receive(); counts frames that are too long, and what it returns.
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
 
-  // Frames that this machine sends are skipped, uncounted, if there are any.
+  // Frames that this machine sends are skipped, counted in nothing but `left_out`, if there are
+  // any.
   void LeaveOutOutgoing() { leaves_out_outgoing_ = true; }
   // Frames are stamped by this clock, whose owner keeps it (CardClock::Keep()).
   void StampBy(CardClock* card) { card_ = card; }
@@ -45,7 +46,7 @@ class PacketRing {
   };
   // Whether it is to be skipped. `address`: the struct sockaddr_ll that the kernel has put before
   // it.
-  bool IsLeftOut(const std::byte* address) const;
+  bool IsLeftOut(const std::byte* address);
   // `bytes` has at least a VnetHeader of room before it, for the tag.
   void Describe(const About& about, const VnetHeader& header, std::span<std::byte> bytes,
                 ReceivedFrame& frame);

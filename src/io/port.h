@@ -42,6 +42,21 @@ struct PortCounters {
   uint64_t rx_dropped_truncated = 0;  // longer than the port can carry
   uint64_t tx_dropped_error = 0;      // the kernel refused the frame (link down, too long)
   uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can express the frame
+  // Have come, and Receive() has not returned them yet. 0: none, or the port cannot tell.
+  uint64_t rx_waiting = 0;
+
+  PortCounters& operator+=(const PortCounters& other) {
+    rx_frames += other.rx_frames;
+    rx_bytes += other.rx_bytes;
+    tx_frames += other.tx_frames;
+    tx_bytes += other.tx_bytes;
+    rx_dropped_ring_full += other.rx_dropped_ring_full;
+    rx_dropped_truncated += other.rx_dropped_truncated;
+    tx_dropped_error += other.tx_dropped_error;
+    tx_dropped_unclaimed += other.tx_dropped_unclaimed;
+    rx_waiting += other.rx_waiting;
+    return *this;
+  }
 };
 
 // How frames enter and leave; one virtual call per burst.

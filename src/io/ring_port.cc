@@ -6,6 +6,7 @@
 #include <linux/net_tstamp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -118,9 +119,14 @@ class RingPort::Impl {
     socklen_t size = sizeof(stats);
     if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {
       ring_full_.fetch_add(stats.tp_drops, std::memory_order_relaxed);
+      put_into_ring_.fetch_add(stats.tp_packets - stats.tp_drops, std::memory_order_relaxed);
     }
     PortCounters counters = counters_.Read();
     counters.rx_dropped_ring_full = ring_full_.load(std::memory_order_relaxed);
+    const uint64_t taken =
+        counters.rx_frames + counters.rx_dropped_truncated + counters_.rx.left_out.Get();
+    const uint64_t put = put_into_ring_.load(std::memory_order_relaxed);
+    counters.rx_waiting = put - std::min(put, taken);
     return counters;
   }
 
@@ -156,7 +162,7 @@ class RingPort::Impl {
   std::unique_ptr<PacketRing> ring_;
   std::optional<PacketSender> sending_;
   uint32_t empty_looks_ = 0;
-  std::atomic<uint64_t> ring_full_ = 0;
+  std::atomic<uint64_t> ring_full_ = 0, put_into_ring_ = 0;
 };
 
 RingPort::RingPort(UniqueFd socket, const RingOptions& options, UniqueFd sender)

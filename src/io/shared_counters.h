@@ -29,7 +29,7 @@ class SharedCounter {
 // Those of the receiving and of the sending thread, on separate cache lines.
 struct SharedCounters {
   struct alignas(64) {
-    SharedCounter frames, bytes, dropped_truncated;
+    SharedCounter frames, bytes, dropped_truncated, left_out;
   } rx;
   struct alignas(64) {
     SharedCounter frames, bytes, dropped_error;

@@ -81,6 +81,7 @@ size_t ThreadedPort::Receive(std::span<ReceivedFrame> frames) {
   std::copy_n(rest.begin(), count, frames.begin());
   next_ += count;
   lends_last_ = count == rest.size();
+  returned_.fetch_add(count, std::memory_order_relaxed);
   return count;
 }
 
@@ -117,7 +118,9 @@ size_t ThreadedPort::BytesInFlight() {
 }
 
 PortCounters ThreadedPort::Counters() {
+  const uint64_t returned = returned_.load(std::memory_order_relaxed);
   PortCounters counters = below_->Counters();
+  counters.rx_waiting += counters.rx_frames - returned;
   counters.tx_dropped_error += too_long_.load(std::memory_order_relaxed);
   return counters;
 }
@@ -178,13 +181,14 @@ void ThreadedPort::RunSender() {
       AwaitFrames();
       continue;
     }
-    if (!Send(*burst)) return;
+    size_t sent = 0;
+    if (!Send(*burst, sent)) return;
     size_t bytes = 0;
     for (const ReceivedFrame& frame : burst->frames()) bytes += frame.bytes.size();
     const int64_t delay = (MonotonicClock::Now() - burst->published).nanoseconds();
     {
       const MutexLock lock(mutex_);
-      for (size_t i = 0; i < burst->frames().size(); ++i) delays_.Record(delay);
+      for (size_t i = 0; i < sent; ++i) delays_.Record(delay);
     }
     to_send_.Release();
     LookAtFlight();
@@ -192,17 +196,18 @@ void ThreadedPort::RunSender() {
   }
 }
 
-bool ThreadedPort::Send(const Burst& burst) {
+bool ThreadedPort::Send(const Burst& burst, size_t& sent) {
   std::array<FrameToSend, Burst::kFrames> frames;
   const size_t count = burst.frames().size();
   std::ranges::transform(burst.frames(), frames.begin(),
                          [](const ReceivedFrame& frame) { return FrameToSend(frame.bytes); });
-  size_t sent = 0;
+  size_t done = 0;
   std::optional<Instant> last_try;
-  while (sent < count) {
-    const size_t taken = below_->Transmit(std::span(frames).subspan(sent, count - sent));
-    sent += taken;
-    if (taken > 0 || sent == count) continue;
+  while (done < count) {
+    const size_t taken = below_->Transmit(std::span(frames).subspan(done, count - done));
+    done += taken;
+    if (taken > 0) sent += taken - below_->Refused().size();
+    if (taken > 0 || done == count) continue;
     if (ends_) {
       const Instant now = MonotonicClock::Now();
       if (!last_try) last_try = now + kDrain;

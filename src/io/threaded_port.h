@@ -52,8 +52,9 @@ class ThreadedPort final : public AnyPort {
   short Wait(int fd, short events, int milliseconds) const;
   // The receiving thread's: an empty burst, once there is one; none: it shall end.
   Burst* AwaitBurst();
-  // The sending thread's: sends a burst. False: it shall end, and not all could be sent.
-  bool Send(const Burst& burst);
+  // The sending thread's: sends a burst; `sent` is how many frames were not refused. False: it
+  // shall end, and not all could be sent.
+  bool Send(const Burst& burst, size_t& sent);
   void AwaitFrames();
   void LookAtFlight();
 
@@ -72,6 +73,7 @@ class ThreadedPort final : public AnyPort {
   std::atomic<size_t> waiting_ = 0;        // bytes in to_send_
   std::atomic<size_t> in_flight_ = 0;      // below_->BytesInFlight()
   std::atomic<uint64_t> too_long_ = 0;
+  std::atomic<uint64_t> returned_ = 0;  // frames, by Receive()
 
   mutable Mutex mutex_;
   Histogram delays_ VIADUCT_GUARDED_BY(mutex_);

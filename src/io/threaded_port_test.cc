@@ -16,6 +16,8 @@ namespace {
 // One end of a pair of sockets that keep the bounds of frames.
 class SocketPort final : public AnyPort {
  public:
+  static constexpr size_t kLongest = 65600;
+
   static std::pair<std::unique_ptr<SocketPort>, std::unique_ptr<SocketPort>> MakePair() {
     int fds[2];
     SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fds));
@@ -38,12 +40,18 @@ class SocketPort final : public AnyPort {
   }
   size_t Transmit(std::span<const FrameToSend> frames) override {
     size_t count = 0;
+    refused_.clear();
     for (; count < frames.size(); ++count) {
+      if (frames[count].size() > kLongest) {
+        refused_.push_back(static_cast<uint32_t>(count));
+        continue;
+      }
       if (send(fd_.get(), frames[count].data(), frames[count].size(), MSG_NOSIGNAL) < 0) break;
     }
-    sent_ += count;
+    sent_ += count - refused_.size();
     return count;
   }
+  std::span<const uint32_t> Refused() const override { return refused_; }
   int TransmitFd() override { return fd_.get(); }
   int Fd() override { return fd_.get(); }
   PortCounters Counters() override { return {.rx_frames = received_, .tx_frames = sent_}; }
@@ -52,6 +60,7 @@ class SocketPort final : public AnyPort {
  private:
   UniqueFd fd_;
   std::array<std::array<std::byte, 70000>, 40> memory_;
+  std::vector<uint32_t> refused_;
   std::atomic<uint64_t> received_ = 0, sent_ = 0;
 };
 
@@ -157,6 +166,16 @@ TEST_F(ThreadedPortTest, SendsWhatItHasTakenBeforeItEnds) {
   SendAll(*port_, {Numbered(1, 60), Numbered(2, 60), Numbered(3, 60)}, 3);
   port_.reset();
   EXPECT_EQ(Take(*other_, 3, 4).size(), 3u);
+}
+
+TEST_F(ThreadedPortTest, WhatIsRefusedHasNoDelay) {
+  const size_t too_long = SocketPort::kLongest + 1;
+  SendAll(*port_, {Numbered(1, 60), Numbered(2, too_long), Numbered(3, too_long), Numbered(4, 60)},
+          4);
+  EXPECT_EQ(Take(*other_, 2, 4).size(), 2u);
+  while (port_->BytesInFlight() > 7) std::this_thread::yield();  // those of the port below
+  EXPECT_EQ(port_->SendingDelays().Count(), 2u);
+  EXPECT_EQ(port_->Counters().tx_frames, 2u);
 }
 
 TEST_F(ThreadedPortTest, EndsWhileNobodyReadsOrWrites) {

@@ -56,7 +56,7 @@ std::string Mebibytes(uint64_t bytes) { return fmt::format("{:.1f} MiB", double(
   throw EnvironmentError(
       fmt::format("AF_XDP: {} of locked memory are needed here, and the limit of this user's "
                   "processes is {} in "
-                  "all: raise it (ulimit -l, LimitMEMLOCK=), or use af_packet",
+                  "all: raise it (ulimit -l, LimitMEMLOCK=), or use AF_PACKET",
                   Mebibytes(memory.bytes()), Mebibytes(limit.rlim_cur)));
 }
 
@@ -176,7 +176,11 @@ class XdpPort::Impl {
                           .rx_bytes = rx_.bytes.load(kRelaxed),
                           .rx_dropped_truncated = rx_.dropped_truncated.load(kRelaxed)};
     sender_->AddTo(&counters);
-    for (const Queue& queue : queues_) AddStatistics(queue.socket.get(), &counters);
+    for (const Queue& queue : queues_) {
+      AddStatistics(queue.socket.get(), &counters);
+      counters.rx_waiting += queue.rx.CountWaiting(
+          [](const xdp_desc& entry) { return (entry.options & kContinued) == 0; });
+    }
     return counters;
   }
 

@@ -73,6 +73,14 @@ class XdpRing {
   // A producer's: how far the other has come, and this; both count on.
   uint32_t consumed() const { return Load(consumer_); }
   uint32_t produced() const { return own_; }
+  // A consumer's entries that it has not given back, and that are so. Any thread.
+  template <class Predicate>
+  uint64_t CountWaiting(Predicate is_so) const {
+    uint64_t count = 0;
+    const uint32_t first = Load(consumer_), end = Load(producer_);
+    for (uint32_t i = first; i != end; ++i) count += is_so(entries_[i & (size_ - 1)]) ? 1 : 0;
+    return count;
+  }
   // The kernel waits for a system call.
   bool NeedsWakeup() const {
     return (std::atomic_ref(*flags_).load(std::memory_order_relaxed) & XDP_RING_NEED_WAKEUP) != 0;

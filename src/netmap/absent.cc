@@ -8,8 +8,11 @@ std::string WhyNotBuilt() {
   return "this build of Viaduct has no netmap: it was compiled without net/netmap_user.h";
 }
 
+void CheckUsable() { throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET"); }
+
 std::unique_ptr<io::AnyPort> OpenPort(const std::string&, std::shared_ptr<void>) {
-  throw EnvironmentError(WhyNotBuilt() + "; use af_packet");
+  CheckUsable();
+  return nullptr;
 }
 
 }  // namespace viaduct::netmap

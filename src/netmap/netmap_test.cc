@@ -62,9 +62,12 @@ TEST(NetmapPort, FramesAreLentUntilTheNextCall) {
   ASSERT_EQ(port.Receive(frames), 2u);
   EXPECT_EQ(frames[0].received, Instant::FromNanoseconds(1000'000'005'000));
   EXPECT_EQ(fake.receive_ring().head, 0u) << "the kernel has not got them back";
+  const uint64_t waiting = port.Counters().rx_waiting;
+  EXPECT_EQ(waiting, 1u) << "of three the ring has room for one";
   EXPECT_THAT(Receive(port), testing::ElementsAre(Frame(2), Frame(3), Frame(4)));
   EXPECT_EQ(fake.receive_ring().head, 2u);
   EXPECT_TRUE(Receive(port).empty());
+  EXPECT_EQ(port.Counters().rx_waiting, 0u);
   EXPECT_EQ(fake.receive_ring().head, fake.receive_ring().tail);
 }
 

@@ -40,7 +40,7 @@ struct Registration {
                     : error == EINVAL ? "the module has another version of its interface"
                     : error == ENXIO  ? "netmap cannot take it"
                                       : std::strerror(error);
-  throw EnvironmentError(fmt::format("netmap on interface {}: {}; use af_packet", interface, why));
+  throw EnvironmentError(fmt::format("netmap on interface {}: {}; use AF_PACKET", interface, why));
 }
 
 nmreq_register Register(int device, const std::string& interface) {
@@ -60,7 +60,7 @@ UniqueFd OpenDevice() {
   const int fd = open(NETMAP_DEVICE_NAME, O_RDWR | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) {
     throw EnvironmentError("there is no " NETMAP_DEVICE_NAME
-                           ": load netmap's module, or use af_packet");
+                           ": load netmap's module, or use AF_PACKET");
   }
   return UniqueFd(SystemCall("open " NETMAP_DEVICE_NAME " (needs root)", fd));
 }
@@ -68,6 +68,8 @@ UniqueFd OpenDevice() {
 }  // namespace
 
 std::string WhyNotBuilt() { return ""; }
+
+void CheckUsable() { OpenDevice(); }
 
 std::unique_ptr<io::AnyPort> OpenPort(const std::string& interface, std::shared_ptr<void> keeper) {
   const auto link = sys::Netlink().FindLink(interface);

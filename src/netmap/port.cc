@@ -193,6 +193,17 @@ size_t Port::BytesInFlight() {
   return in_flight_;
 }
 
+io::PortCounters Port::Counters() {
+  io::PortCounters counters = counters_;
+  for (size_t i = 0; i < receive_.size(); ++i) {
+    const netmap_ring& ring = *receive_[i];
+    for (uint32_t at = lent_[i]; at != ring.tail; at = Next(ring, at)) {
+      counters.rx_waiting += (ring.slot[at].flags & NS_MOREFRAG) == 0 ? 1 : 0;
+    }
+  }
+  return counters;
+}
+
 std::string Port::Description() const {
   return fmt::format("netmap: {} receive ring{}, {} slots of {} bytes, bytes in flight exact",
                      receive_.size(), receive_.size() == 1 ? "" : "s", send_->num_slots,

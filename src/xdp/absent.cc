@@ -13,7 +13,7 @@ struct Program::State {};
 
 Program::Program(const std::string& interface, int ifindex, uint32_t, const std::string&, Mode)
     : interface_(interface), ifindex_(ifindex) {
-  throw EnvironmentError(WhyNotBuilt() + "; use af_packet");
+  throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET");
 }
 Program::~Program() = default;
 

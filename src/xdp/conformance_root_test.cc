@@ -128,6 +128,7 @@ Kind DpdkTapKind() {
           {"CarriesJumboFrames", "its driver carries no more than 1500 bytes of MTU"},
           {"CountsWhatItHasNoRoomFor", "a full TAP device stops its sender: nothing is lost"},
           {"SaysThatThereIsNoCarrier", "the port is the carrier"},
+          {"TellsWhatHasComeAndWaits", "TAP devices do not tell"},
       }};
 }
 
@@ -196,6 +197,7 @@ Kind TapKind(const std::string& name, int queues) {
           .cannot = {
               {"CountsWhatItHasNoRoomFor", "a full TAP device stops its sender: nothing is lost"},
               {"SaysThatThereIsNoCarrier", "the port is the carrier"},
+              {"TellsWhatHasComeAndWaits", "TAP devices do not tell"},
           }};
 }
 
@@ -400,6 +402,26 @@ TEST_P(ConformanceTest, CountsWhatItHasNoRoomFor) {
   EXPECT_EQ(counters.rx_frames + counters.rx_dropped_ring_full, outside_->Counters().tx_frames);
   SendAll(*outside_, {Numbered(7)}, 1);
   EXPECT_EQ(Take(*port_, 1), Frames{Numbered(7)}) << "it goes on";
+}
+
+TEST_P(ConformanceTest, TellsWhatHasComeAndWaits) {
+  Open();
+  const auto waiting = [&](uint64_t wanted) {
+    return CountersWhen([=](const auto& now) { return now.rx_waiting == wanted; }).rx_waiting;
+  };
+  EXPECT_EQ(waiting(0), 0u);
+  Frames frames;
+  for (uint32_t i = 0; i < 200; ++i) frames.push_back(Numbered(i));
+  SendAll(*outside_, frames, 16);
+  EXPECT_EQ(waiting(200), 200u);
+  // A thread may have read less than a burst, and the last burst then goes beyond 30.
+  const size_t taken = Take(*port_, 30, 10).size();
+  EXPECT_GE(taken, 30u);
+  EXPECT_LT(taken, 40u);
+  const size_t rest = frames.size() - taken;
+  EXPECT_EQ(waiting(rest), rest);
+  EXPECT_EQ(Take(*port_, rest).size(), rest);
+  EXPECT_EQ(waiting(0), 0u);
 }
 
 TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {

@@ -34,7 +34,7 @@ sys::LinkInfo Examine(const std::string& interface, const std::string& kind) {
   if (!is_source || interface == "lo") {
     throw EnvironmentError(
         fmt::format("{} on interface {}: the kernel's own software ({}) makes its frames, with "
-                    "checksums and tags that are not in their bytes; use af_packet",
+                    "checksums and tags that are not in their bytes; use AF_PACKET",
                     kind, interface, interface == "lo" ? "loopback" : link->kind));
   }
   return *link;
@@ -49,7 +49,7 @@ void PollBusily(int fd, const BusyPoll& wanted) {
 UniqueFd OpenSocket(const Request& request) {
   const int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
   if (fd < 0 && errno == EAFNOSUPPORT) {
-    throw EnvironmentError("this kernel has no AF_XDP (CONFIG_XDP_SOCKETS); use af_packet");
+    throw EnvironmentError("this kernel has no AF_XDP (CONFIG_XDP_SOCKETS); use AF_PACKET");
   }
   UniqueFd opened(SystemCall("open an AF_XDP socket (needs root)", fd));
   sys::EnlargeBuffers(fd);
@@ -62,7 +62,7 @@ void AwaitCarrier(const sys::LinkInfo& before) {
   throw EnvironmentError(
       fmt::format("AF_XDP on interface {}: it lost its carrier when the program was attached, and "
                   "has not got it "
-                  "back after {} s; use af_packet",
+                  "back after {} s; use AF_PACKET",
                   before.name, kCarrierPatience.ToSeconds()));
 }
 
@@ -154,7 +154,7 @@ void AllowLockedMemory(int pid, uid_t user, uint64_t bytes) {
 }
 
 io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options) try {
-  if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use af_packet");
+  if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET");
   auto keeper = std::make_shared<Keeper>();
   keeper->guardian = std::make_unique<InterfaceGuardian>(request.interface);
   Opened opened = Open(request);
@@ -164,7 +164,7 @@ io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options) t
   return {std::move(opened.sockets), options};
 } catch (const SystemError& error) {
   if (error.error_number() != EPERM && error.error_number() != EACCES) throw;
-  throw EnvironmentError(fmt::format("AF_XDP on interface {} needs root ({}); use af_packet",
+  throw EnvironmentError(fmt::format("AF_XDP on interface {} needs root ({}); use AF_PACKET",
                                      request.interface, error.what()));
 }
 

@@ -28,7 +28,7 @@ constexpr char kName[] = "viaduct_redirect";
 
 [[noreturn]] void Refuse(const std::string& interface, const std::string& reason) {
   throw EnvironmentError(
-      fmt::format("AF_XDP on interface {}: {}; use af_packet", interface, reason));
+      fmt::format("AF_XDP on interface {}: {}; use AF_PACKET", interface, reason));
 }
 
 // libxdp's own messages, which are for those who develop with it.

@@ -305,7 +305,7 @@ TEST_F(XdpPortRootTest, RefusesAnInterfaceWithSomebodyElsesProgram) {
   const UniqueFd link = AttachForeign();
   const std::string before = ProgramsOfB();
   EXPECT_THAT(Refusal({}),
-              AllOf(HasSubstr("b0"), HasSubstr("somebody_elses"), HasSubstr("af_packet")));
+              AllOf(HasSubstr("b0"), HasSubstr("somebody_elses"), HasSubstr("use AF_PACKET")));
   EXPECT_EQ(ProgramsOfB(), before);
 }
 
@@ -331,7 +331,7 @@ TEST_F(XdpPortRootTest, RefusesAQueueThatIsInUse) {
 TEST_F(XdpPortRootTest, RefusesInterfacesOfTheKernelsOwn) {
   network_->b.Run("ip link add bridge0 type bridge; ip link set bridge0 up");
   EXPECT_THAT(Refusal({.interface = "bridge0"}),
-              AllOf(HasSubstr("bridge0"), HasSubstr("af_packet")));
+              AllOf(HasSubstr("bridge0"), HasSubstr("use AF_PACKET")));
   EXPECT_THAT(Refusal({.interface = "lo"}), HasSubstr("loopback"));
   EXPECT_THAT(Refusal({.interface = "absent"}), HasSubstr("no interface absent"));
 }

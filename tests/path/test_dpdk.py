@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from labs import execute, viaduct, wait_until
-from test_path import BETWEEN, MARK, frame, numbers
+from test_path import BETWEEN, MARK, frame, numbers, serve_one_that_was_elsewhere
 from test_xdp import LEFT6, RIGHT6, give_ipv6, lose_a_quarter, offloads, transfer
 from wires import LEFT, RIGHT, Tap, Wires
 
@@ -67,6 +67,10 @@ def test_an_interface_comes_back(wires: Wires) -> None:
         tap, far = Tap(wires.left, "eth0"), Tap(wires.right, "eth0")
         tap.send(frame(3))
         assert numbers(far.receive_all(1, MARK)) == [3]
+
+
+def test_an_interface_that_was_elsewhere(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    serve_one_that_was_elsewhere(wires, taps, *DPDK)
 
 
 def test_netmap_is_refused_where_it_is_not_built(wires: Wires) -> None:

@@ -148,16 +148,27 @@ def test_what_the_far_device_does_not_take_is_refused(wires: Wires, hosts: tuple
 def test_what_comes_faster_than_it_is_read_is_counted(wires: Wires, hosts: tuple[Tap, Tap]) -> None:
     ip(wires, "link", "set", "dev", "t0", "txqueuelen", "100")
     with wires.path(*TAP, "--json", "-") as path:
-        path.process.send_signal(signal.SIGSTOP)
-        for number in range(500):
-            hosts[0].send(frame(number))
-        path.process.send_signal(signal.SIGCONT)
+        with path.stopped():
+            for number in range(500):
+                hosts[0].send(frame(number))
         came = numbers(hosts[1].receive_all(100, MARK))
         results = finish(path)
     dropped = results["ports"][0]["rx_dropped_ring_full"]
     assert dropped > 0
     assert len(came) + dropped == 500
     assert up_of(results)["arrived"] == len(came)
+
+
+def test_what_waits_at_its_end_has_arrived(wires: Wires, hosts: tuple[Tap, Tap]) -> None:
+    with wires.path(*TAP, "--up", "delay=1h", "--json", "-") as path:
+        with path.stopped():
+            for number in range(700):
+                hosts[0].send(frame(number))
+            path.process.send_signal(signal.SIGINT)
+        results = finish(path)
+    up = up_of(results)
+    assert (up["arrived"], up["waiting"]) == (700, 700)
+    assert results["ports"][0]["rx_frames"] == 700
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])

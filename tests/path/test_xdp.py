@@ -12,7 +12,7 @@ from pathlib import Path
 
 from labs import PATIENCE, execute, inside, viaduct, wait_until
 from scapy.layers.l2 import Dot1Q
-from test_path import BETWEEN, MARK, finish, frame, numbers, up_of
+from test_path import BETWEEN, MARK, finish, frame, numbers, serve_one_that_was_elsewhere, up_of
 from wires import LEFT, RIGHT, Tap, Wires, entered
 
 XDP = ("--port", "af_xdp")
@@ -189,7 +189,7 @@ def test_an_interface_that_cannot_is_refused(wires: Wires) -> None:
     line = wires.viaduct("path", "--between", "a", "br0", *XDP).error_line(3)
     assert "br0" in line
     assert "bridge" in line
-    assert "af_packet" in line
+    assert "use AF_PACKET" in line
     assert not programs(wires)
     assert offloads(wires) == before
 
@@ -215,3 +215,9 @@ def test_an_interface_comes_back(wires: Wires) -> None:
         tap.send(frame(3))
         assert numbers(far.receive_all(1, MARK)) == [3]
     assert not programs(wires)
+
+
+def test_an_interface_that_was_elsewhere(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    before = offloads(wires)
+    serve_one_that_was_elsewhere(wires, taps, *XDP)
+    assert offloads(wires) == before

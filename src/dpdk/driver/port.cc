@@ -14,7 +14,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -79,9 +79,18 @@ bool IsPromiscuous(int fd, int ifindex) {
 // index: net_af_packet's sockets of one process on one interface are a fanout group, of which each
 // gets a part of the frames. With Eal::mutex() held. Never destroyed: where an error ends the
 // program, ns-3 destroys its nodes, and with them ports, later than what this library has.
-std::set<std::pair<uint64_t, int>>& InUse() {
-  static auto& in_use = *new std::set<std::pair<uint64_t, int>>;
+std::map<std::pair<uint64_t, int>, const Port*>& InUse() {
+  static auto& in_use = *new std::map<std::pair<uint64_t, int>, const Port*>;
   return in_use;
+}
+
+// False: the interface has left the network namespace since, and may have come back with the same
+// index; the kernel binds the sockets on it to nothing then, for ever.
+bool IsBound(int socket) {
+  sockaddr_ll address{};
+  socklen_t size = sizeof address;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) < 0) return true;
+  return address.sll_ifindex > 0;
 }
 
 uint64_t CookieOf(int socket) {
@@ -122,7 +131,7 @@ Port::Port(Device device)
       control_(std::move(device.control)) {
   refused_.reserve(kLentAtMost);
   const std::scoped_lock lock(Eal::Get().mutex());
-  if (ifindex_ != 0 && !InUse().emplace(CookieOf(control_.get()), ifindex_).second) {
+  if (ifindex_ != 0 && !Enter()) {
     throw UsageError(fmt::format(
         "DPDK on interface {}: this process has a port on it already, and each would get a part of "
         "the frames",
@@ -131,7 +140,7 @@ Port::Port(Device device)
   try {
     Open(device);
   } catch (...) {
-    InUse().erase({CookieOf(control_.get()), ifindex_});
+    Leave();
     throw;
   }
 }
@@ -145,7 +154,19 @@ Port::~Port() {
   const std::scoped_lock lock(Eal::Get().mutex());
   received_.reset();
   sent_.reset();
-  InUse().erase({CookieOf(control_.get()), ifindex_});
+  Leave();
+}
+
+bool Port::Enter() {
+  const Port*& entry = InUse()[{CookieOf(control_.get()), ifindex_}];
+  if (entry != nullptr && (!entry->is_packet_socket_ || IsBound(entry->fd_.get()))) return false;
+  entry = this;
+  return true;
+}
+
+void Port::Leave() {
+  const auto entry = InUse().find({CookieOf(control_.get()), ifindex_});
+  if (entry != InUse().end() && entry->second == this) InUse().erase(entry);
 }
 
 void Port::Open(const Device& device) {
@@ -220,17 +241,20 @@ void Port::TakeSocket(const Device& device, int socket, uint32_t slots) {
   fd_ = Duplicate(socket);
   transmit_fd_ = Duplicate(socket);
   ring_flight_.emplace(fd_.get(), slots, SendBufferOf(socket));
+  rte_eth_stats_reset(device_->port());  // first: it may read the socket's statistics, too
+  tpacket_stats stats{};
+  socklen_t size = sizeof stats;
+  (void)getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &size);
+  uint64_t put = stats.tp_packets - stats.tp_drops;
   // What came before the socket was prepared.
   std::array<rte_mbuf*, kBurst> early;
   for (uint32_t seen = 0; seen < std::max<uint32_t>(device.slots, kBurst); seen += kBurst) {
     const uint16_t count = rte_eth_rx_burst(device_->port(), 0, early.data(), kBurst);
     rte_pktmbuf_free_bulk(early.data(), count);
+    put -= count;  // which may wrap until those that came in the meantime are added
     if (count < kBurst) break;
   }
-  tpacket_stats stats{};
-  socklen_t size = sizeof stats;
-  (void)getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &size);
-  rte_eth_stats_reset(device_->port());
+  put_into_ring_ = put;
 }
 
 // ---- Receiving
@@ -373,15 +397,16 @@ size_t Port::BytesInFlight() {
 
 io::PortCounters Port::Counters() {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  rte_eth_stats stats{};
-  (void)rte_eth_stats_get(device_->port(), &stats);
   // Reading resets it: net_af_packet of DPDK 24 reads it, too, and counts it in `imissed`.
   tpacket_stats kernel{};
   socklen_t size = sizeof kernel;
   if (is_packet_socket_ &&
       getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &kernel, &size) == 0) {
     ring_full_.fetch_add(kernel.tp_drops, kRelaxed);
+    put_into_ring_.fetch_add(kernel.tp_packets - kernel.tp_drops, kRelaxed);
   }
+  rte_eth_stats stats{};
+  (void)rte_eth_stats_get(device_->port(), &stats);
   // Of net_af_packet a frame without a buffer stays in the ring, and one that the kernel has not
   // taken in the other ring. Virtual drivers count in `oerrors` what they have not taken: it is
   // offered again.
@@ -389,13 +414,16 @@ io::PortCounters Port::Counters() {
   const uint64_t failed = is_hardware ? std::min(stats.oerrors, tx_.frames.load(kRelaxed)) : 0;
   const RingFlight::Unsent unsent = ring_flight_ ? ring_flight_->unsent() : RingFlight::Unsent{};
   const uint64_t no_buffer = is_packet_socket_ ? 0 : stats.rx_nombuf;
+  const uint64_t put = put_into_ring_.load(kRelaxed);
+  const uint64_t taken = rx_.frames.load(kRelaxed) + rx_.dropped_truncated.load(kRelaxed);
   return {.rx_frames = rx_.frames.load(kRelaxed),
           .rx_bytes = rx_.bytes.load(kRelaxed),
           .tx_frames = tx_.frames.load(kRelaxed) - failed - unsent.frames,
           .tx_bytes = tx_.bytes.load(kRelaxed) - unsent.bytes,
           .rx_dropped_ring_full = ring_full_.load(kRelaxed) + stats.imissed + no_buffer,
           .rx_dropped_truncated = rx_.dropped_truncated.load(kRelaxed) + stats.ierrors,
-          .tx_dropped_error = tx_.dropped_error.load(kRelaxed) + failed};
+          .tx_dropped_error = tx_.dropped_error.load(kRelaxed) + failed,
+          .rx_waiting = put - std::min(put, taken)};
 }
 
 bool Port::Up() {

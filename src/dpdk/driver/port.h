@@ -53,6 +53,9 @@ class Port final : public io::AnyPort {
  private:
   static constexpr size_t kBurst = 64, kLentAtMost = 256;
 
+  // Among the interfaces in use; false: another port has it.
+  bool Enter();
+  void Leave();
   void Open(const Device& device);
   void Configure(const Device& device, int socket);
   void TakeSocket(const Device& device, int socket, uint32_t slots);
@@ -94,7 +97,7 @@ class Port final : public io::AnyPort {
   std::vector<std::vector<std::byte>> gathered_;
   size_t gathered_count_ = 0;
   std::vector<uint32_t> refused_;
-  Counter ring_full_ = 0;
+  Counter ring_full_ = 0, put_into_ring_ = 0;
   struct alignas(64) {
     Counter frames = 0, bytes = 0, dropped_truncated = 0;
   } rx_;

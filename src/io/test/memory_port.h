@@ -24,7 +24,11 @@ class MemoryPort final : public AnyPort {
   size_t Transmit(std::span<const FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override { return refused_; }
   int Fd() override { return in_->readable.get(); }
-  PortCounters Counters() override { return counters_; }
+  PortCounters Counters() override {
+    PortCounters counters = counters_;
+    counters.rx_waiting = in_->used - in_->lent;
+    return counters;
+  }
 
   // The next frame sent carries this: as a frame from a kernel with offloads, or with a time stamp.
   // `bytes` is not used.

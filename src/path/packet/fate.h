@@ -35,11 +35,15 @@ struct Counters {
   uint64_t marked = 0;     // ECN CE set
   uint64_t reordered = 0;  // not delayed by the reorder stage
   uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
+  // So many were delivered, but have not left: they wait still.
+  void Withdraw(uint64_t packets, uint64_t bytes) {
+    fates[static_cast<size_t>(Fate::kDelivered)] -= packets;
+    delivered_bytes -= bytes;
+  }
   // So many were delivered, but then refused.
   void Refuse(uint64_t packets, uint64_t bytes) {
-    fates[static_cast<size_t>(Fate::kDelivered)] -= packets;
+    Withdraw(packets, bytes);
     fates[static_cast<size_t>(Fate::kRefused)] += packets;
-    delivered_bytes -= bytes;
   }
 };
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from labs import VIADUCT, execute, viaduct, wait_until
-from test_path import BETWEEN, finish, frame, promiscuity, traces_of, up_of
-from wires import Tap, Wires, entered
+from test_path import BETWEEN, finish, frame, up_of
+from test_path_given_back import promiscuity
+from wires import Tap, Wires, entered, traces_of
 
 
 @pytest.mark.parametrize("end", ["middle", "right"])
