@@ -181,6 +181,7 @@ KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
 std::unique_ptr<viaduct::io::AnyPort>
 OpenDpdk(const InterfaceRequest& request)
 {
+    viaduct::dpdk::CheckUsable(); // before any offload is touched
     return viaduct::dpdk::OpenPort({.interface = request.interface,
                                     .filter = request.filter,
                                     .qdisc_bypass = request.qdiscBypass,
@@ -191,6 +192,7 @@ OpenDpdk(const InterfaceRequest& request)
 std::unique_ptr<viaduct::io::AnyPort>
 OpenNetmap(const InterfaceRequest& request)
 {
+    viaduct::netmap::CheckUsable();
     if (!request.filter.empty() || !request.qdiscBypass)
     {
         throw viaduct::UsageError("netmap on interface " + request.interface +

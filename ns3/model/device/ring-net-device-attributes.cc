@@ -350,8 +350,20 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     {
         os << "  departures: " << GetDepartures() << "\n";
     }
+    if (const size_t waiting = m_departures.Count(); waiting > 0)
+    {
+        os << "  waiting for their time: " << waiting << " frames\n";
+    }
     PrintLateness(os, "received", GetTiming().received);
+    if (const uint64_t waiting = m_burst.CountToReceive(); waiting > 0)
+    {
+        os << "  waiting to be received: " << waiting << " frames\n";
+    }
     PrintLateness(os, "sent", GetTiming().sent);
+    if (const uint32_t waiting = m_burst.CountToSend(); waiting > 0)
+    {
+        os << "  waiting to be sent: " << waiting << " frames\n";
+    }
     if (m_opened && m_opened->timed && m_opened->timed->counters().sent > 0)
     {
         PrintDepartures(os, *m_opened->timed);

@@ -124,6 +124,12 @@ BurstPort::Stop()
 }
 
 uint64_t
+BurstPort::CountToReceive() const
+{
+    return (m_driver ? m_driver->GetWaiting() : 0) + (m_port ? m_port->Counters().rx_waiting : 0);
+}
+
+uint64_t
 BurstPort::GetReaderDrops() const
 {
     return m_formerReaderDrops + (m_driver ? m_driver->GetDrops() : 0);

@@ -199,6 +199,15 @@ class BurstPort : private ReactorFlush
         return m_timing;
     }
 
+    /** @return frames that have come and that the user has not got yet, as far as the port knows */
+    uint64_t CountToReceive() const;
+
+    /** @return frames that wait here to be sent */
+    uint32_t CountToSend() const
+    {
+        return m_txCount;
+    }
+
     /** @return frames the reading thread dropped because the simulator was too slow */
     uint64_t GetReaderDrops() const;
 

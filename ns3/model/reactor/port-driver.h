@@ -93,6 +93,9 @@ class PortDriver
     /** @return viaduct::io::AnyPort::BytesInFlight() */
     virtual size_t GetBytesInFlight() = 0;
 
+    /** @return frames that were read, and that the user has not got yet */
+    virtual uint64_t GetWaiting() const = 0;
+
     /** @return frames that were read and dropped because the simulator was too slow */
     virtual uint64_t GetDrops() const = 0;
 };

@@ -93,11 +93,16 @@ class ReactorPortDriver : public PortDriver,
         const size_t taken = m_client.port.Transmit(frames);
         m_reactor->SetPhase(phase);
         const viaduct::Instant now = m_reactor->GetClockNow();
-        for (const viaduct::Instant instant : due.first(taken))
+        std::span<const uint32_t> refused = m_client.port.Refused();
+        for (size_t i = 0; i < taken; ++i)
         {
-            if (instant != viaduct::Instant()) // else it was queued before there was a port
+            if (!refused.empty() && refused.front() == i) // it has not been sent
             {
-                Record(true, now - instant);
+                refused = refused.subspan(1);
+            }
+            else if (due[i] != viaduct::Instant()) // else it was queued before there was a port
+            {
+                Record(true, now - due[i]);
             }
         }
         return taken;
@@ -111,6 +116,11 @@ class ReactorPortDriver : public PortDriver,
     size_t GetBytesInFlight() override
     {
         return m_client.port.BytesInFlight();
+    }
+
+    uint64_t GetWaiting() const override
+    {
+        return m_burst.size() - m_next;
     }
 
     uint64_t GetDrops() const override

@@ -57,8 +57,10 @@ class Reader : public FdReader
     {
     }
 
-    std::mutex m_mutex;               //!< guards the port
-    std::atomic<uint64_t> m_drops{0}; //!< frames dropped because too many wait
+    std::mutex m_mutex;                              //!< guards the port
+    std::atomic<uint64_t> m_drops{0};                //!< frames dropped because too many wait
+    std::shared_ptr<std::atomic<size_t>> m_pending = //!< frames that wait for their event
+        std::make_shared<std::atomic<size_t>>(0);
 
     /**
      * A callback that FdReader requires; it is never called, because DoRead() passes frames on
@@ -108,10 +110,8 @@ class Reader : public FdReader
         }
     }
 
-    PortDriver::Client m_client;                     //!< what for
-    std::vector<ReceivedFrame> m_frames;             //!< of one burst
-    std::shared_ptr<std::atomic<size_t>> m_pending = //!< frames that wait for their event
-        std::make_shared<std::atomic<size_t>>(0);
+    PortDriver::Client m_client;         //!< what for
+    std::vector<ReceivedFrame> m_frames; //!< of one burst
 };
 
 /** A port that a thread reads. */
@@ -167,6 +167,11 @@ class ThreadPortDriver : public PortDriver
     {
         std::scoped_lock lock{m_reader->m_mutex};
         return m_client.port.BytesInFlight();
+    }
+
+    uint64_t GetWaiting() const override
+    {
+        return *m_reader->m_pending;
     }
 
     uint64_t GetDrops() const override

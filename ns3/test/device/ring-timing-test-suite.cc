@@ -143,6 +143,75 @@ class LatenessTestCase : public TestCase
     }
 };
 
+/** What the port refuses has not been sent, neither late nor on time. */
+class RefusedTestCase : public TestCase
+{
+  public:
+    RefusedTestCase() : TestCase("frames that the port refuses have no lateness")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        TestDevice d(CreateObject<Node>(), "02:00:00:00:00:01");
+        d.port->m_longest = 100;
+        Simulator::Schedule(MilliSeconds(1), [&] {
+            for (const uint32_t size : {200, 10, 10, 200, 10, 200})
+            {
+                d.device->Send(Create<Packet>(size), d.device->GetBroadcast(), 0x88b5);
+            }
+        });
+        Simulator::Stop(MilliSeconds(20));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(d.out->size(), 3, "sent");
+        NS_TEST_EXPECT_MSG_EQ(d.device->GetTiming().sent.Count(), 3, "measured");
+    }
+};
+
+/** What nobody has asked for at the end, and what the port has no room for, is told. */
+class WaitingTestCase : public TestCase
+{
+  public:
+    WaitingTestCase() : TestCase("frames that wait at the end are told")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t FRAMES = 40;
+        ReactorScope reactor;
+        TestDevice d(CreateObject<Node>(), "02:00:00:00:00:01");
+        d.port->m_room = 2;
+        d.device->SetReceiveCallback(
+            Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
+                [&](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) {
+                    reactor.Clock().Advance(viaduct::Duration::Milliseconds(4));
+                    return true;
+                }));
+        Simulator::Schedule(MilliSeconds(1), [&] {
+            d.in->insert(d.in->end(), FRAMES, FromHex(FRAME));
+            for (int i = 0; i < 5; ++i)
+            {
+                d.device->Send(Create<Packet>(10), d.device->GetBroadcast(), 0x88b5);
+            }
+        });
+        Simulator::Stop(MilliSeconds(60));
+        Simulator::Run();
+        const uint64_t received = d.device->GetTiming().received.Count();
+        NS_TEST_EXPECT_MSG_LT(received, FRAMES, "the simulator is too slow");
+        std::ostringstream printed, expected;
+        d.device->PrintTiming(printed);
+        expected << "  waiting to be received: " << FRAMES - received << " frames\n";
+        NS_TEST_EXPECT_MSG_NE(printed.str().find(expected.str()), std::string::npos, printed.str());
+        NS_TEST_EXPECT_MSG_NE(printed.str().find("  sent: 2 frames"), std::string::npos, "sent");
+        NS_TEST_EXPECT_MSG_NE(
+            printed.str().find("  waiting to be sent: 3 frames\n"), std::string::npos, "not sent");
+    }
+};
+
 /** The same by real interfaces. */
 class InterfaceTimingTestCase : public PortTestCase
 {
@@ -171,6 +240,7 @@ class InterfaceTimingTestCase : public PortTestCase
             send(2, MilliSeconds(5));
             send(3, MilliSeconds(7));
             send(4, NanoSeconds(1)); // in the past
+            send(5, Hours(1));       // after the end
         });
         for (int ms : {5, 7, 9})
         {
@@ -224,6 +294,9 @@ class InterfaceTimingTestCase : public PortTestCase
             printed.str().find("  departures: by the simulator's clock: frames pass no qdisc\n"),
             std::string::npos,
             printed.str());
+        NS_TEST_EXPECT_MSG_NE(printed.str().find("  waiting for their time: 1 frames\n"),
+                              std::string::npos,
+                              printed.str());
         Simulator::Destroy();
     }
 };
@@ -308,6 +381,8 @@ class RingTimingTestSuite : public TestSuite
     RingTimingTestSuite() : TestSuite("viaduct-ring-timing", Type::UNIT)
     {
         AddTestCase(new DepartureTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new RefusedTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new WaitingTestCase, TestCase::Duration::QUICK);
         AddTestCase(new LatenessTestCase, TestCase::Duration::QUICK);
         for (const std::string kind : PORT_KINDS)
         {
