@@ -34,6 +34,17 @@ def test_settings_are_those_that_the_build_has() -> None:
     assert quick == every[:4]
 
 
+def test_blocks_are_a_port_for_receiving() -> None:
+    found = Found((TRADITIONAL, RING), (), ("Port", "RingBlocks"))
+    assert [device.name for device in found.receivers] == [
+        "fdnetdevice",
+        "af_packet",
+        "af_packet_blocks",
+    ]
+    assert found.receivers[-1].command() == ["--device=ring", "--set=Port=AfPacket,RingBlocks=true"]
+    assert Found((TRADITIONAL, RING), (), ("Port",)).receivers == (TRADITIONAL, RING)
+
+
 def test_only_what_arrived_was_sent() -> None:
     sent = {"sent": 900, "refused": 100, "seconds": 2.0, "cpu_seconds": 1.0}
     trial = device_rates.sending(sent, 800)

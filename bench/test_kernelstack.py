@@ -198,5 +198,5 @@ def test_a_quick_run_has_every_ratio_and_a_page(monkeypatch: pytest.MonkeyPatch)
     assert result.ratios["deterministic_runs"].holds()
     assert result.ratios["wall_vs_ns3_native"].value == pytest.approx(2.1 / 1.1)
     page = report.to_html(result)
-    assert page.count("<svg") == 6
+    assert page.count("<svg") == 7
     assert "the kernel&#x27;s CoDel" in page

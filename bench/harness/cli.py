@@ -126,7 +126,7 @@ def _notes(result: Result) -> list[str]:
 
 
 def _run(name: str, build: Path, plan: Plan, result: Result) -> bool:
-    """Whether the benchmark came to its end within its budget; else what it had stays."""
+    """Whether the benchmark came to its end within its budget; else what it has measured stays."""
     with Session(build) as session:
         left = None if plan.budget is None else plan.budget - plan.elapsed()
         try:
@@ -134,6 +134,10 @@ def _run(name: str, build: Path, plan: Plan, result: Result) -> bool:
                 _BENCHMARKS[name](session, plan, result)
         except OutOfTime:
             plan.shortened.append("the rest is missing: the time was over")
+            return False
+        except Interrupted:
+            plan.shortened.append("the rest is missing: interrupted")
+            result.timing["interrupted"] = True
             return False
         except BenchError as error:
             # What has been measured is worth writing.
@@ -205,6 +209,8 @@ def main() -> int:
             result = _measure(arguments, plan)
         hold = _print_ratios(result, plan.shortened)
         _write(arguments, result)
+        if result.timing.get("interrupted"):
+            raise Interrupted
     except BenchError as error:
         print(f"viaduct bench: {error}", file=sys.stderr)
         return _FAILURE

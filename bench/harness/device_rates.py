@@ -231,8 +231,8 @@ def _add_loss_free_ratio(result: Result, ours: Sequence[float], theirs: Sequence
 
 def receive_rates(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
     """What reaches a node of ns-3, and a bare loop on the same port."""
-    seen = {device.name: Reception() for device in found.devices}
-    for _, order in plan.turns(found.devices):
+    seen = {device.name: Reception() for device in found.receivers}
+    for _, order in plan.turns(found.receivers):
         for device in order:
             of = seen[device.name]
             of.bare.append(bench.receive(device, PORT, SMALL, plan.trial))
@@ -240,13 +240,13 @@ def receive_rates(bench: Bench, plan: Plan, result: Result, found: Found) -> Non
             of.loss_free.append(_loss_free(bench, plan, device, of.saturated[-1]))
             plan.say(f"{device.label} receives {of.loss_free[-1]:,.0f} frames/s without loss")
     rates = {name: of.loss_free for name, of in seen.items()}
-    for device in found.devices:
+    for device in found.receivers:
         of = seen[device.name]
         row = measured("loss_free_pps", of.loss_free)
         result.add("receive", device, layer=DEVICE, size=SMALL, **row)
         for layer, trials in ((DEVICE, of.saturated), (PORT, of.bare)):
             result.add("receive", device, **_receiving_row(trials, layer=layer, size=SMALL))
-    fastest = best(rates, found.ours)
+    fastest = best(rates, [device for device in found.receivers if device is not TRADITIONAL])
     _add_loss_free_ratio(result, rates[fastest.name], rates[TRADITIONAL.name])
     result.ratios["rx_to_ns3_vs_bare"] = ratio_of_rounds(
         [trial.pps for trial in seen[fastest.name].saturated],

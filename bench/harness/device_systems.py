@@ -12,6 +12,7 @@ from .session import Namespace, Session, join
 
 RATE = "device-rate"
 _PORT = "Port"  # the attribute of RingNetDevice that says what carries its frames
+_BLOCKS = "RingBlocks"  # the one that gives AF_PACKET a ring of blocks to receive in (TPACKET_V3)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,20 @@ class Found:
     def ours(self) -> tuple[Device, ...]:
         """All but the traditional one."""
         return self.devices[1:]
+
+    @property
+    def receivers(self) -> tuple[Device, ...]:
+        """All, and what has another port for receiving only."""
+        if _BLOCKS not in self.attributes:
+            return self.devices
+        packet = next(device for device in self.ours if device.name == _PACKET.name)
+        blocks = replace(
+            packet,
+            name=f"{packet.name}_blocks",
+            label=f"{packet.label}, blocks",
+            attributes=(*packet.attributes, f"{_BLOCKS}=true"),
+        )
+        return (*self.devices, blocks)
 
 
 def _works(session: Session, pair: Pair, device: Device) -> None:

@@ -139,6 +139,11 @@ def sections(result: Result) -> list[tuple[str, str]]:
             "Figure 7: wall time against simulated time, two clients",
             lambda rows: _wall(rows, "simulated_seconds", "simulated time, s", walls),
         ),
+        (
+            "guests",
+            "Beyond: 34 nodes distributed over several kernels, in the process and outside",
+            lambda rows: _wall(rows, "guests", "kernels", []),
+        ),
         ("scale", "Memory and boot", rows_table),
     ]
     return [
