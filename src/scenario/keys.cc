@@ -131,8 +131,8 @@ constexpr Key kKeys[] = {
      on any machine: two runs with other values are two experiments.)",
      "256"},
     {"guests", Type::kChoice, PlainPrinted<&Scenario::guests>(),
-     R"(Where the kernels of `stack: kernel` are in mode `simulate`: `embedded`, one in the simulator's process, if it can be
-     there, which is faster and gives the same results, and others in processes; `process`, each in a process of its
+     R"(Where the kernels of `stack: kernel` are in mode `simulate`: `embedded`, in the simulator's process, which is faster
+     and gives the same results (those that cannot be there have processes); `process`, each in a process of its
      own. The default is `embedded`, with `programs` it is `process` ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
      "process", "process embedded"},
     {"routing", Type::kSection, Inner<&Scenario::routing>(),
