@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import labs
 import pytest
 import stalls
-from _pytest.runner import runtestprotocol
 from wires import Tap, Wires
 
 labs.settle()
@@ -35,33 +35,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs root"))
 
 
-_ATTEMPTS = 3
+_REAL_TIME = pytest.StashKey[tuple[stalls.Watch, dict[str, int]]]()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A test of packets in real time that fails while the machine stands still is run again.
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begins to watch whether the test makes something that lives in real time."""
+    item.stash[_REAL_TIME] = stalls.Watch(), labs.made()
+    item.stash[_REAL_TIME][0].begin()
 
-    That it was is in the report (tests/run counts it): a fault may show in one run of three.
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, None]:
+    """Notes in the report that the test depends on real time, and stalls of the machine.
+
+    It does if it made a namespace or a record of something that runs, or is marked `alone`.
+    tests/run runs such a test again.
     """
-    real = "lab" in getattr(item, "fixturenames", [])
-    if not real and item.get_closest_marker("alone") is None:
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for left in reversed(range(_ATTEMPTS)):
-        with stalls.Watch() as watch:
-            reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        failures = [report.longreprtext for report in reports if report.failed]
-        if left == 0 or not watch.stalled or not failures:
-            break
-        # pytest begins the lines of what went wrong with an E.
-        wrong = next((line[1:] for line in failures[0].splitlines() if line[:1] == "E"), "")
-        item.user_properties.append(("re-run", f"{watch}: {wrong.strip()}"))
-        item._initrequest()  # type: ignore[attr-defined]
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
+    outcome = yield
+    if call.when == "teardown" and _REAL_TIME in item.stash:
+        watch, before = item.stash[_REAL_TIME]
+        watch.end()
+        if labs.made() != before or item.get_closest_marker("alone"):
+            place = f"{item.path}::{item.nodeid.partition('::')[2]}"
+            notes = outcome.get_result().user_properties
+            notes += [("real-time", place), ("stalls", str(watch))]
 
 
 @pytest.fixture

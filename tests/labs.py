@@ -363,6 +363,15 @@ def records() -> set[str]:
     return found
 
 
+def made() -> dict[str, int]:
+    """The folders of namespaces and records, with their times of modification.
+
+    They differ from those before if something was made meanwhile, also where it is gone again.
+    """
+    folders = [NAMES, *(Path(folder) for folder, _, _ in os.walk(RUN))]
+    return {str(folder): folder.stat().st_mtime_ns for folder in folders if folder.exists()}
+
+
 def forwarders(namespace: str) -> set[int]:
     """The processes of this name in the lab's namespaces."""
     pids = execute(["ip", "netns", "pids", namespace]).expect().output.split()

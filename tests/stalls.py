@@ -6,11 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 
-# Of a thread that wants to wake up at a certain time. A loaded scheduler takes a few milliseconds.
-_LONG_STALL_SECONDS = 0.1
-_MUCH_STOLEN = 0.02  # of the processors' time
 _PERIOD_SECONDS = 0.005
 
 
@@ -22,7 +18,7 @@ def _stolen_seconds() -> float:
 
 
 class Watch:
-    """A context manager that records stalls of the machine."""
+    """Records stalls of the machine between begin() and end()."""
 
     def __init__(self) -> None:
         self.longest = 0.0  # seconds that a wake-up was late
@@ -36,28 +32,17 @@ class Watch:
             time.sleep(_PERIOD_SECONDS)
             self.longest = max(self.longest, time.monotonic() - due)
 
-    def __enter__(self) -> Watch:
-        """Begin to look."""
+    def begin(self) -> None:
+        """Begins to look."""
         self._began, self._stolen_before = time.monotonic(), _stolen_seconds()
         self._thread.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Say what was seen."""
+    def end(self) -> None:
+        """Ends looking; the attributes say what was seen."""
         self._end.set()
         self._thread.join()
         spent = (time.monotonic() - self._began) * (os.cpu_count() or 1)
         self.stolen = (_stolen_seconds() - self._stolen_before) / spent
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the stalls make a test's measurements meaningless."""
-        return self.longest > _LONG_STALL_SECONDS or self.stolen > _MUCH_STOLEN
 
     def __str__(self) -> str:
         """A description for people."""
