@@ -2,7 +2,7 @@
 
 The kernel's run in a User Mode Linux guest in virtual time (bench/qdisc_guest.cc), ours in model
 time (bench/path_replay.cc): no machine's load is in the numbers, and a run repeats to the packet.
-What differs by intent is said in docs/limitations.md and stated here case by case.
+What differs by intent is said in docs/path.md (Limits) and stated here case by case.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def test_jitter_is_distributed_alike(
 
 @pytest.mark.parametrize("name", ["pareto", "paretonormal"])
 def test_netem_cuts_heavy_tails(name: str, outcomes: dict[str, tuple[Outcome, Outcome]]) -> None:
-    """docs/limitations.md: netem's tables end at four times the jitter, our tails go on."""
+    """docs/path.md: netem's tables end at four times the jitter, our tails go on."""
     ours, theirs = outcomes[name]
     assert max(theirs.delays()) < 28_002_000
     assert max(ours.delays()) > 30_000_000
@@ -274,7 +274,7 @@ def test_gilbert_elliott_loses_in_runs_alike(outcomes: dict[str, tuple[Outcome, 
 
 def test_duplicates_are_as_many(outcomes: dict[str, tuple[Outcome, Outcome]]) -> None:
     """netem sends a duplicate through itself once more: some of them are duplicated again, and the
-    kernel has 1/(1-p) as many (docs/limitations.md)."""
+    kernel has 1/(1-p) as many (docs/path.md)."""
     ours, theirs = outcomes["duplicate"]
     for outcome, share in ((ours, 0.1), (theirs, 0.1 / 0.9)):
         extra = len(outcome.arrivals) - outcome.packets

@@ -13,7 +13,7 @@ namespace viaduct::path {
 // A decision per packet: yes with `probability`. With probability `correlation` it repeats the
 // previous decision, else it is drawn anew; so the share of yes stays `probability`, and decisions
 // n packets apart have the autocorrelation correlation^n. (netem mixes random numbers instead,
-// which changes the share: docs/limitations.md.)
+// which changes the share: docs/path.md, Limits.)
 struct Chance {
   double probability = 0;
   double correlation = 0;
