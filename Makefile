@@ -1,7 +1,8 @@
 # make demo    the main job: sets up, builds, runs OLSR on the real network, one table, a report
 # make test    sets up, builds, runs every test; the last line counts them
-# make build   sets up, builds; the command is build/viaduct
-# make lint    formats, clang-tidy on changed files (LINT_ALL=1: on all), locks, ruff, layers, house
+# make build   sets up, builds the product; the command is build/viaduct
+# make benchmarks   builds the programs of viaduct bench
+# make lint    formats, clang-tidy on what changed (LINT_ALL=1: on all), locks, ruff, layers, house
 # make asan tsan   the unit tests under sanitizers (tsan: of the rooms that start threads)
 # make fuzz    every fuzz target for FUZZ_SECONDS each
 # make kernel  the kernel that simulated nodes run, into the cache (make test does it too)
@@ -21,12 +22,20 @@ TEST_ARGUMENTS ?=
 PREFIX ?= /usr/local
 
 .PHONY: install package package-test
-.PHONY: site build demo test kernel lint setup clean asan tsan fuzz
+.PHONY: site build all benchmarks demo test kernel lint setup clean asan tsan fuzz
 
 build: setup
+	@setup/configure release product
+	@cmake --build build -j $(JOBS) --target product
+	@echo "built: build/viaduct"
+
+# With tests and benchmarks.
+all: setup
+	@setup/packages optional test
 	@setup/configure release
 	@cmake --build build -j $(JOBS)
-	@echo "built: build/viaduct"
+
+benchmarks: all
 
 setup:
 	@setup/packages
@@ -37,8 +46,10 @@ install:
 	@[ -e build/viaduct ] || { echo "install: nothing is built; make build first" >&2; exit 2; }
 	@cmake --install build --prefix $(PREFIX)
 
-package: build
-	@setup/packages package
+package: setup
+	@setup/packages optional package
+	@setup/configure release product
+	@cmake --build build -j $(JOBS) --target product
 	@cmake --build build -j $(JOBS) --target package
 	@lintian --fail-on error --tag-display-limit 3 build/packages/*.deb
 	@ls build/packages/*.deb
@@ -46,25 +57,26 @@ package: build
 package-test: package
 	@$(SUDO) packaging/try-packages build/packages
 
-demo: build
-	$(SUDO) build/viaduct run --compare traditional,emulate,offload examples/olsr-line.yaml \
-	  --duration $(DEMO_DURATION) --report $(DEMO_REPORT)
+demo: setup
+	@setup/configure release product
+	@cmake --build build -j $(JOBS) --target viaduct viaduct-load viaduct-sim
+	@setup/demo --duration $(DEMO_DURATION) --report $(DEMO_REPORT)
 
-test: build
+test: all
 	@setup/kernel
 	@$(SUDO) tests/run $(TEST_ARGUMENTS)
 
 kernel: build
 	@setup/kernel
 
-lint: build
+lint: all
 	@setup/packages lint
 	@setup/lint
 
 asan: SANITIZED = unit_tests
 tsan: SANITIZED = thread_tests
 asan tsan:
-	@setup/packages build
+	@setup/packages build optional test
 	@setup/configure $@
 	@cmake --build build-$@ -j $(JOBS) --target $(SANITIZED)
 	@tests/run --build build-$@ --only unit

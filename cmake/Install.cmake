@@ -69,6 +69,7 @@ foreach(document "viaduct/scenario.schema.json schema" "man/man1/viaduct.1.gz ma
   viaduct_print(${file} ${words})
 endforeach()
 add_custom_target(documents ALL DEPENDS ${generated})
+add_dependencies(product documents)
 # The Python package: where Debian's Python looks, below any prefix; the command finds it there too.
 install(DIRECTORY ${VIADUCT_ROOT}/python/viaduct DESTINATION lib/python3/dist-packages COMPONENT python
         PATTERN __pycache__ EXCLUDE)

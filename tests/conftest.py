@@ -102,13 +102,13 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     if "lab" not in request.fixturenames:
         yield
         return
-    before = labs.Footprint.now(_PREFIX)
+    before = labs.Footprint.now()
     yield
-    left = labs.Footprint.now(_PREFIX).since(before)
+    left = labs.Footprint.now().since(before)
     end = time.monotonic() + labs.PATIENCE  # a broker whose client was killed cleans up by itself
     while left and time.monotonic() < end:
         time.sleep(0.1)
-        left = labs.Footprint.now(_PREFIX).since(before)
+        left = labs.Footprint.now().since(before)
     if left:
         labs.remove(left)
         pytest.fail("left behind: " + "; ".join(left))

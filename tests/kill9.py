@@ -34,7 +34,6 @@ import ebpf
 from labs import (
     MARK,
     MEMORY,
-    NEW_NETWORK,
     PATIENCE,
     RUN,
     VIADUCT,
@@ -154,8 +153,7 @@ def _ip(*words: str) -> str:
 
 def furnish_machine() -> None:
     """A network of this process's, with what an administrator may have set up."""
-    enter_machine(NEW_NETWORK)
-    _ip("link", "set", "dev", "lo", "up")
+    enter_machine()
     for one, other in (("a0", "a1"), ("b0", "b1"), ("c0", "c1")):
         _ip("link", "add", one, "type", "veth", "peer", "name", other)
         for name in (one, other):

@@ -7,7 +7,6 @@ import ctypes
 import json
 import os
 import pwd
-import re
 import signal
 import subprocess
 import tempfile
@@ -32,7 +31,6 @@ NEW_MOUNTS, NEW_NETWORK = 0x20000, 0x40000000  # CLONE_NEWNS, CLONE_NEWNET of sc
 _FOLLOWING = 1 << 19 | 1 << 14  # MS_SLAVE, MS_REC of sys/mount.h
 
 _SYSTEM_PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-_OF_A_TEST = re.compile(r"e\d+x\d+")  # how the fixture `lab` names things
 
 # Timers short enough that a line of five converges in about three seconds.
 FAST_OLSR = """
@@ -73,13 +71,16 @@ def settle() -> None:
 
 
 def enter_machine(spaces: int = 0) -> None:
-    """Gives this thread and what it starts records, names of namespaces, and memory of their own.
+    """Gives this thread and what it starts records, names of namespaces, memory and a network.
 
     `viaduct clean` and `viaduct ls` are for all of a machine: what the tests of another process
-    have up, or left dead on purpose, is none of theirs then. Nor is what the user has up.
+    have up, or left dead on purpose, is none of theirs then. Nor is what the user has up, nor
+    are the links that anybody makes meanwhile.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(NEW_MOUNTS | spaces) or libc.mount(b"none", b"/", None, _FOLLOWING, None):
+    if libc.unshare(NEW_MOUNTS | NEW_NETWORK | spaces) or libc.mount(
+        b"none", b"/", None, _FOLLOWING, None
+    ):
         raise OSError(ctypes.get_errno(), "unshare")
     memory = os.statvfs(MEMORY)
     options = {RUN: "mode=755", NAMES: "mode=755"}
@@ -87,6 +88,7 @@ def enter_machine(spaces: int = 0) -> None:
     for place, words in options.items():
         place.mkdir(exist_ok=True)
         execute(["mount", "-t", "tmpfs", "-o", words, "none", str(place)]).expect()
+    execute(["ip", "link", "set", "lo", "up"]).expect()
 
 
 def environment() -> dict[str, str]:
@@ -449,11 +451,11 @@ class Footprint:
     processes: dict[int, str]
 
     @staticmethod
-    def now(prefix: str) -> Footprint:
-        """Links only if they carry the prefix, or none: other tests use the same network."""
+    def now() -> Footprint:
+        """Namespaces, links and records are of this process alone: see enter_machine()."""
         return Footprint(
             namespaces(),
-            {name for name in links() if name.startswith(prefix) or not _OF_A_TEST.match(name)},
+            links(),
             records() | {path.name for path in MEMORY.glob("viaduct-*")},
             marked_processes(),
         )
@@ -479,3 +481,5 @@ def remove(left: list[str]) -> None:
         kind, _, name = entry.partition(" ")
         if kind == "namespace":
             execute(["ip", "netns", "delete", name])
+        elif kind == "link":
+            execute(["ip", "link", "delete", name])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import results, viaduct
+from labs import execute, results, viaduct
 
 Write = Callable[[str], Path]
 TREE = """
@@ -55,6 +55,24 @@ def test_every_receiver_is_counted(how: str, family: str, scenario: Write, tmp_p
         assert 490 <= each["sent"] + each.get("not_offered", 0) <= 500, each
         assert each["sent"] > 100
         assert each["received"] == each["sent"], each
+
+
+@pytest.mark.parametrize("family", list(GROUPS))
+@pytest.mark.parametrize("how", HOWS[1:])
+def test_static_routes_wait_for_no_packet(how: str, family: str, lab: str, scenario: Write) -> None:
+    """The kernels have the entries at once: of packets that wait for one they keep four."""
+    group = GROUPS[family]
+    text = TREE + ADDRESSING[family] + how + routes(group)
+    viaduct("up", scenario(text)).expect()
+    try:
+        for node, outputs in (("n1", ["eth1", "eth2"]), ("n3", ["eth1"])):
+            version = family.replace("ipv", "-")
+            command = ["ip", "-n", f"{lab}.{node}", version, "mroute", "show", "table", "all"]
+            words = execute(command).expect().output.split()
+            assert f",{group})" in "".join(words), words
+            assert [word for word in words if word.startswith("eth")] == ["eth0", *outputs], words
+    finally:
+        viaduct("down", lab).expect()
 
 
 @pytest.mark.parametrize("how", [HOWS[0], HOWS[1]])

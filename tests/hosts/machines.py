@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labs import MARK, NEW_NETWORK, RUN, Running, enter_machine, environment, execute, wait_until
+from labs import MARK, RUN, Running, enter_machine, environment, execute, wait_until
 
 NEW_NAMES, NEW_TIME = 0x04000000, 0x80  # CLONE_NEWUTS, CLONE_NEWTIME of sched.h
 MONOTONIC = 1  # CLOCK_MONOTONIC of time.h
@@ -25,9 +25,8 @@ def become_host(name: str, clock: str) -> None:
     if libc.unshare(NEW_TIME):
         raise OSError(ctypes.get_errno(), "unshare")
     Path("/proc/self/timens_offsets").write_text(f"{MONOTONIC} {clock} 0")  # before any child
-    enter_machine(NEW_NETWORK | NEW_NAMES)
+    enter_machine(NEW_NAMES)
     libc.sethostname(name.encode(), len(name))
-    execute(["ip", "link", "set", "lo", "up"]).expect()
     # The clock is that of its children.
     subprocess.run(["sh", "-c", "echo ready; exec sleep 1000000"], check=False)
 

@@ -182,15 +182,72 @@ MulticastFlows<Family>::Answer(const MulticastFlow& flow)
     {
         return;
     }
-    if (known == m_flows.end() && m_flows.size() >= MOST)
+    Learn(flow, known != m_flows.end() && known->second.isStatic);
+}
+
+template <class Family>
+void
+MulticastFlows<Family>::Learn(const MulticastFlow& flow, bool isStatic)
+{
+    const auto key = std::pair(flow.source, flow.group);
+    if (m_flows.size() >= MOST && !m_flows.contains(key))
     {
         m_refused++;
         return;
     }
     State& state = m_flows[key] = State();
     state.flow = flow;
+    state.isStatic = isStatic;
     state.seen = Simulator::Now();
     Apply(state);
+}
+
+template <class Family>
+void
+MulticastFlows<Family>::InstallStaticRoutes()
+{
+    std::vector<Ptr<typename Family::StaticProtocol>> found;
+    uint32_t routes = 0;
+    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(m_ip))
+    {
+        if (const auto fixed = DynamicCast<typename Family::StaticProtocol>(protocol))
+        {
+            found.push_back(fixed);
+            routes += fixed->GetNMulticastRoutes();
+        }
+    }
+    if (routes == m_nStaticRoutes)
+    {
+        return;
+    }
+    m_nStaticRoutes = routes;
+    for (const auto& fixed : found)
+    {
+        InstallStaticRoutes(fixed);
+    }
+}
+
+template <class Family>
+void
+MulticastFlows<Family>::InstallStaticRoutes(Ptr<typename Family::StaticProtocol> protocol)
+{
+    for (uint32_t i = 0; i < protocol->GetNMulticastRoutes(); i++)
+    {
+        const auto route = protocol->GetMulticastRoute(i);
+        const IpAddress source = wireconversion::ToWire(route.GetOrigin());
+        const IpAddress group = wireconversion::ToWire(route.GetGroup());
+        const uint32_t input = route.GetInputInterface();
+        const auto device =
+            input < m_ip->GetNInterfaces()
+                ? std::find(m_devices.begin(), m_devices.end(), m_ip->GetNetDevice(input))
+                : m_devices.end();
+        // The kernel's entries are of one source and one input.
+        const bool isOfOne = !source.IsUnspecified() && device != m_devices.end();
+        if (isOfOne && !IsOwn(source) && !m_flows.contains(std::pair(source, group)))
+        {
+            Learn({source, group, static_cast<int>(device - m_devices.begin())}, true);
+        }
+    }
 }
 
 template <class Family>
@@ -269,7 +326,7 @@ bool
 MulticastFlows<Family>::HasEnded(State& state) const
 {
     const uint64_t packets = m_table.Packets(state.flow);
-    if (packets != state.packets)
+    if (packets != state.packets || (state.isStatic && state.outputs))
     {
         state.packets = packets;
         state.seen = Simulator::Now();
@@ -282,13 +339,16 @@ void
 MulticastFlows<Family>::Clear()
 {
     m_flows.clear();
+    m_nStaticRoutes = 0;
     m_table.Clear();
+    InstallStaticRoutes();
 }
 
 template <class Family>
 void
 MulticastFlows<Family>::Refresh()
 {
+    InstallStaticRoutes();
     for (auto at = m_flows.begin(); at != m_flows.end();)
     {
         State& state = at->second;

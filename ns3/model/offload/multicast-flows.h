@@ -52,7 +52,8 @@ class MulticastFlows
 
     /** Answers the kernel's questions about new flows. @return whether there were any */
     bool Receive();
-    /** Asks the protocol again about all flows, and forgets those that have ended. */
+    /** Asks the protocol again about all flows, and forgets those that have ended. Static routes of
+     * one source get their entries before the first packet, of which the kernel keeps four. */
     void Refresh();
 
     /** Forgets all flows, also those of a simulator before this one, so that the kernel asks about
@@ -83,9 +84,13 @@ class MulticastFlows
         uint64_t packets{0};               //!< came by that interface so far
         Time seen;                         //!< when that was different, or the kernel asked
         std::optional<uint64_t> elsewhere; //!< packets when one came by another interface
+        bool isStatic{false};              //!< stays without packets while it has a route
     };
 
     void Answer(const viaduct::sys::MulticastFlow& flow);
+    void InstallStaticRoutes();
+    void InstallStaticRoutes(Ptr<typename Family::StaticProtocol> protocol);
+    void Learn(const viaduct::sys::MulticastFlow& flow, bool isStatic);
     bool HasMoved(State& state, const viaduct::sys::MulticastFlow& flow) const;
     Outputs AskProtocol(const viaduct::sys::MulticastFlow& flow) const;
     void Apply(State& state);
@@ -96,9 +101,10 @@ class MulticastFlows
     std::vector<Ptr<NetDevice>> m_devices; //!< by the kernel's number
     viaduct::sys::MulticastTable m_table;  //!< of the kernel
     std::map<std::pair<viaduct::wire::IpAddress, viaduct::wire::IpAddress>, State>
-        m_flows;           //!< by source and group
-    uint64_t m_asked{0};   //!< by the kernel
-    uint64_t m_refused{0}; //!< entries
+        m_flows;                 //!< by source and group
+    uint32_t m_nStaticRoutes{0}; //!< of which entries were made
+    uint64_t m_asked{0};         //!< by the kernel
+    uint64_t m_refused{0};       //!< entries
 };
 
 } // namespace ns3
