@@ -30,6 +30,7 @@ MEMORY = Path("/dev/shm")  # of guest kernels
 NEW_MOUNTS, NEW_NETWORK = 0x20000, 0x40000000  # CLONE_NEWNS, CLONE_NEWNET of sched.h
 _FOLLOWING = 1 << 19 | 1 << 14  # MS_SLAVE, MS_REC of sys/mount.h
 
+_OUTSIDE = "VIADUCT_TESTS_OUTSIDE"  # a process in the network from which tests were started
 _SYSTEM_PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 # Timers short enough that a line of five converges in about three seconds.
@@ -77,6 +78,7 @@ def enter_machine(spaces: int = 0) -> None:
     have up, or left dead on purpose, is none of theirs then. Nor is what the user has up, nor
     are the links that anybody makes meanwhile.
     """
+    os.environ.setdefault(_OUTSIDE, str(os.getppid()))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(NEW_MOUNTS | NEW_NETWORK | spaces) or libc.mount(
         b"none", b"/", None, _FOLLOWING, None
@@ -89,6 +91,29 @@ def enter_machine(spaces: int = 0) -> None:
         place.mkdir(exist_ok=True)
         execute(["mount", "-t", "tmpfs", "-o", words, "none", str(place)]).expect()
     execute(["ip", "link", "set", "lo", "up"]).expect()
+
+
+@contextlib.contextmanager
+def network_outside() -> Iterator[None]:
+    """The programs of the block are in the network of the process that started the tests.
+
+    Some of the kernel's counters exist in the initial network namespace alone.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def enter(network: int) -> None:
+        if libc.setns(network, NEW_NETWORK):
+            raise OSError(ctypes.get_errno(), "setns")
+
+    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    outside = os.open(f"/proc/{os.environ[_OUTSIDE]}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        enter(outside)
+        yield
+    finally:
+        enter(own)
+        os.close(own)
+        os.close(outside)
 
 
 def environment() -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import FAST_OLSR, VIADUCT, execute, results, viaduct
+from labs import FAST_OLSR, VIADUCT, execute, network_outside, results, viaduct
 
 STATIC = "routing: {protocol: static}\n"
 MODES = ["simulate", "traditional", "emulate", "offload"]
@@ -382,7 +382,8 @@ links: [{pair: [n0, n1], spec: "delay=100ms"}]
 flows: [{type: udp, from: n0, to: n1, size: 100, rate: 40Mbit, duration: 500ms}]
 """
     )
-    done = run(file, tmp_path, "--mode", "offload")
+    with network_outside():
+        done = run(file, tmp_path, "--mode", "offload")
     if "neighbour_discards" not in done:
         pytest.skip("the kernel counts only in the initial network namespace")
     flow = done["flows"][0]
