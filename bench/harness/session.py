@@ -101,7 +101,7 @@ class Session:
             path = self.build / folder / name
             if path.exists():
                 return str(path)
-        raise BenchError(f"{name} is not built; run `make build`")
+        raise BenchError(f"{name} is not built; run `make benchmarks`")
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
