@@ -35,6 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs root"))
 
 
+_TAINTED: set[str] = set()  # fixtures of several tests that have made something in real time
 _REAL_TIME = pytest.StashKey[tuple[stalls.Watch, dict[str, int]]]()
 
 
@@ -43,6 +44,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begins to watch whether the test makes something that lives in real time."""
     item.stash[_REAL_TIME] = stalls.Watch(), labs.made()
     item.stash[_REAL_TIME][0].begin()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef: Any) -> Generator[None, Any, None]:
+    """Notes fixtures of several tests that make something in real time."""
+    before = labs.made()
+    yield
+    if fixturedef.scope != "function" and labs.made() != before:
+        _TAINTED.add(fixturedef.argname)
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -58,10 +68,14 @@ def pytest_runtest_makereport(
     if call.when == "teardown" and _REAL_TIME in item.stash:
         watch, before = item.stash[_REAL_TIME]
         watch.end()
-        if labs.made() != before or item.get_closest_marker("alone"):
+        report = outcome.get_result()
+        # What is left behind was waited for already, and may be another test's.
+        left = report.failed and "left behind" in report.longreprtext
+        tainted = _TAINTED.intersection(getattr(item, "fixturenames", ()))
+        real = labs.made() != before or tainted or item.get_closest_marker("alone")
+        if real and not left:
             place = f"{item.path}::{item.nodeid.partition('::')[2]}"
-            notes = outcome.get_result().user_properties
-            notes += [("real-time", place), ("stalls", str(watch))]
+            report.user_properties += [("real-time", place), ("stalls", str(watch))]
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ NEW_MOUNTS, NEW_NETWORK = 0x20000, 0x40000000  # CLONE_NEWNS, CLONE_NEWNET of sc
 _FOLLOWING = 1 << 19 | 1 << 14  # MS_SLAVE, MS_REC of sys/mount.h
 
 _OUTSIDE = "VIADUCT_TESTS_OUTSIDE"  # a process in the network from which tests were started
+_OF_VIRTUAL_TIME = (".booting", ".paused")  # registries of simulations
 _SYSTEM_PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 # Timers short enough that a line of five converges in about three seconds.
@@ -59,7 +60,9 @@ def settle() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(0o022)
-    for name in ("LANG", "LANGUAGE", "COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE"):
+    unwanted = {"LANG", "LANGUAGE", "COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE"}
+    unwanted |= {name for name in os.environ if name.startswith(("GTEST_", "PYTEST_ADD"))}
+    for name in unwanted:
         os.environ.pop(name, None)
     os.environ.setdefault("HOME", pwd.getpwuid(os.getuid()).pw_dir)
     places = os.environ.get("PATH", os.defpath).split(":")
@@ -391,12 +394,16 @@ def records() -> set[str]:
 
 
 def made() -> dict[str, int]:
-    """The folders of namespaces and records, with their times of modification.
+    """The folders of namespaces and of records of real time, with their times of modification.
 
     They differ from those before if something was made meanwhile, also where it is gone again.
     """
-    folders = [NAMES, *(Path(folder) for folder, _, _ in os.walk(RUN))]
-    return {str(folder): folder.stat().st_mtime_ns for folder in folders if folder.exists()}
+    found = {}
+    for folder in (NAMES, *RUN.glob(".*")):
+        if folder.name not in _OF_VIRTUAL_TIME:
+            with contextlib.suppress(FileNotFoundError):
+                found[str(folder)] = folder.stat().st_mtime_ns
+    return found
 
 
 def forwarders(namespace: str) -> set[int]:

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import importlib.util
+import json
 import re
 import subprocess
-import sys
 import textwrap
 import time
 from functools import partial
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from runner import reruns
-from runner.reruns import MOST_RERUNS, RUNS_IN_A_ROW, judge_history, run_again, wait_for_quiet
-from runner.tally import Tally
+from runner.programs import execute, run_gtest
+from runner.pytests import run_pytest_once
+from runner.reruns import (
+    MOST_RERUNS,
+    RUNS_IN_A_ROW,
+    both,
+    judge_history,
+    run_again,
+    wait_for_quiet,
+)
+from runner.tally import FAILED, PASSED, SKIPPED, Tally
 
 TESTS = Path(__file__).resolve().parent
 
 
-def load() -> ModuleType:
-    """tests/run as a module."""
-    loader = SourceFileLoader("tests_run", str(TESTS / "run"))
-    spec = importlib.util.spec_from_loader("tests_run", loader)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # dataclasses look their module up
-    loader.exec_module(module)
-    return module
+def quiet() -> float:
+    """The machine is idle at once."""
+    return 1.0
 
 
 def own_tests(folder: Path, text: str) -> str:
@@ -39,6 +39,7 @@ def own_tests(folder: Path, text: str) -> str:
         "from importlib.machinery import SourceFileLoader\n"
         f"_real = SourceFileLoader('real', {str(TESTS / 'conftest.py')!r}).load_module()\n"
         "pytest_runtest_setup = _real.pytest_runtest_setup\n"
+        "pytest_fixture_setup = _real.pytest_fixture_setup\n"
         "pytest_runtest_makereport = _real.pytest_runtest_makereport\n"
     )
     file = folder / "test_it.py"
@@ -74,89 +75,245 @@ def test_what_fails_in_real_time_is_run_again_once(tmp_path: Path) -> None:
         def test_without_real_time():
             assert runs("virtual") > 1
 
-        def test_with_a_record(tmp_path):
-            labs.RUN = HERE
+        def test_with_a_record(monkeypatch):
+            (labs.RUN / ".paths").mkdir(exist_ok=True)
+            (labs.RUN / ".paths" / str(len(list((labs.RUN / ".paths").iterdir())))).touch()
             assert runs("record") > 1
         """,
     )
-    run = load()
-    tally = run.run_pytest_once(["-W", "ignore", file], tmp_path)
+    tally = run_pytest_once(["-W", "ignore", file], tmp_path)
     assert tally.line() == "1 passed, 4 failed, 0 skipped, 0 re-run"
-    tests_again = {name.rsplit(".", 1)[1] for name in tally.again}
-    assert tests_again == {"test_once", "test_always[of\\nlines]", "test_with_a_record"}
-    run.run_again(tally, lambda: 1.0)
+    again = {name.rsplit(".", 1)[1] for name in tally.again}
+    assert again == {"test_once", "test_always[of\\nlines]", "test_with_a_record"}
+    assert len(run_again(tally, quiet)) == 3
     assert tally.line() == "3 passed, 2 failed, 0 skipped, 2 re-run"
-    failed = {name.rsplit(".", 1)[1]: why for name, why in tally.failed}
+    failed = {name.rsplit(".", 1)[1]: tally.of(name)[1] for name in tally.names(FAILED)}
     assert set(failed) == {"test_always[of\\nlines]", "test_without_real_time"}
-    assert re.fullmatch(
-        "twice; first: .*1 < 1.* -- alone: .*2 < 1.*", failed["test_always[of\\nlines]"], re.S
-    )
-    assert all("passed alone; first: " in why and "stood still" in why for _, why in tally.rerun)
-    runs = {
-        name: len((tmp_path / name).read_text()) for name in ("once", "always", "never", "virtual")
-    }
+    twice = "twice; first: .*1 < 1.* -- alone: .*2 < 1.*"
+    assert re.fullmatch(twice, failed["test_always[of\\nlines]"])
+    assert all("stood still" in why and "alone: passed" in why for why in tally.rerun.values())
+    words = ("once", "always", "never", "virtual")
+    runs = {name: len((tmp_path / name).read_text()) for name in words}
     assert runs == {"once": 2, "always": 2, "never": 1, "virtual": 1}
+
+
+@pytest.mark.parametrize("way", ["os._exit(0)", "os._exit(1)", "pytest.exit('x', returncode=0)"])
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]])
+def test_tests_that_did_not_run_have_failed(way: str, workers: list[str], tmp_path: Path) -> None:
+    text = f"import os\ndef test_a(): pass\ndef test_ends(): {way}\ndef test_z(): pass\n"
+    tally = run_pytest_once([*workers, own_tests(tmp_path, text)], tmp_path)
+    names = {name.rpartition(".")[2] for name in tally.names(FAILED)}
+    assert "test_ends" in names
+    assert workers or "test_z" in names
+    assert "test_a" not in names
+
+
+def test_what_is_left_behind_is_not_run_again(tmp_path: Path) -> None:
+    text = """
+        @pytest.fixture(scope="session", autouse=True)
+        def looks():
+            yield
+            pytest.fail("left behind: a namespace")
+
+        @pytest.mark.alone
+        def test_last():
+            pass
+        """
+    tally = run_pytest_once([own_tests(tmp_path, text)], tmp_path)
+    assert (tally.counts(), tally.again) == ((0, 1, 0, 0), {})
+
+
+def test_a_fixture_of_several_tests_makes_them_depend_on_real_time(tmp_path: Path) -> None:
+    text = """
+        @pytest.fixture(scope="module")
+        def line():
+            (labs.NAMES / "x").mkdir()
+        def test_one(line): assert False
+        def test_two(line): assert False
+        def test_other(): assert False
+        """
+    file = own_tests(tmp_path, text)
+    Path(file).write_text(Path(file).read_text() + "labs.NAMES = HERE\n")
+    tally = run_pytest_once([file], tmp_path)
+    assert {name.rsplit(".", 1)[1] for name in tally.again} == {"test_one", "test_two"}
+
+
+def test_one_test_counts_once_whatever_fails_in_it(tmp_path: Path) -> None:
+    text = """
+        @pytest.fixture
+        def ends():
+            yield
+            assert False, "teardown"
+        def test_both(ends): assert False, "call"
+        """
+    tally = run_pytest_once([own_tests(tmp_path, text)], tmp_path)
+    assert tally.counts() == (0, 1, 0, 0)
+    (name,) = tally.names(FAILED)
+    assert "call" in tally.of(name)[1] and "teardown" in tally.of(name)[1]
 
 
 def failing(names: list[str], passes: bool) -> Tally:
     """Failed tests that pass alone, or do not."""
-    tally = Tally(failed=[(name, "first") for name in names])
+    tally = of((FAILED, names))
 
     def again(name: str) -> Tally:
-        return Tally(passed=1) if passes else Tally(failed=[(name, "second")])
+        return of((PASSED if passes else FAILED, [name]))
 
     tally.again = {name: partial(again, name) for name in names}
+    return tally
+
+
+def of(*words: tuple[str, list[str]]) -> Tally:
+    """A tally of tests that ended so."""
+    tally = Tally()
+    for word, names in words:
+        for name in names:
+            tally.note(name, word, f"why {word}")
     return tally
 
 
 def test_too_many_to_run_again_fail() -> None:
     names = [f"e2e:{number}" for number in range(MOST_RERUNS + 1)]
     most = failing(names[1:], passes=True)
-    run_again(most, lambda: 1.0)
+    run_again(most, quiet)
     assert most.counts() == (MOST_RERUNS, 0, 0, MOST_RERUNS)
     more = failing(names, passes=True)
-    run_again(more, lambda: 1.0)
+    assert run_again(more, quiet) == names
     assert more.counts() == (0, MOST_RERUNS + 2, 0, 0)
-    assert "more than 5" in more.failed[-1][1]
+    assert "more than 5" in more.of("all")[1]
 
 
-def test_tests_of_one_call_are_run_once() -> None:
-    """As the cases of a suite: what fails there for the first time is a failure, too."""
+SUITE = [f"ns3:s:{letter}" for letter in "abc"]
+
+
+@pytest.mark.parametrize(
+    ("second", "counts", "failed"),
+    [
+        (of((PASSED, SUITE)), (3, 0, 0, 2), []),
+        (of((PASSED, SUITE[::2]), (FAILED, SUITE[1:2])), (2, 1, 0, 1), SUITE[1:2]),
+        (of((PASSED, SUITE[:2]), (FAILED, SUITE[2:])), (2, 1, 0, 2), SUITE[2:]),
+        (of((PASSED, SUITE[1:]), (SKIPPED, SUITE[:1])), (2, 1, 0, 1), SUITE[:1]),
+        (of((PASSED, SUITE[1:])), (2, 1, 0, 1), SUITE[:1]),
+        (Tally(), (1, 2, 0, 0), SUITE[:2]),
+    ],
+)
+def test_tests_of_one_call_are_run_once(
+    second: Tally, counts: tuple[int, ...], failed: list[str]
+) -> None:
+    """As the cases of a suite, of which two failed: none is lost, or counted twice."""
     calls = []
 
     def again() -> Tally:
         calls.append(1)
-        return Tally(passed=7, failed=[("ns3:s:b", "second"), ("ns3:s:c", "new")])
+        return second
 
-    tally = Tally(passed=5, failed=[("ns3:s:a", "first"), ("ns3:s:b", "first")])
-    tally.again = {"ns3:s:a": again, "ns3:s:b": again}
-    run_again(tally, lambda: 1.0)
-    assert calls == [1]
-    assert tally.passed == 6
-    assert [name for name, _ in tally.failed] == ["ns3:s:b", "ns3:s:c"]
-    assert [name for name, _ in tally.rerun] == ["ns3:s:a"]
+    tally = of((FAILED, SUITE[:2]), (PASSED, SUITE[2:]))
+    tally.again = {name: again for name in SUITE[:2]}
+    run_again(tally, quiet)
+    assert (calls, tally.counts(), tally.names(FAILED)) == ([1], counts, failed)
+
+
+def gtest_program(folder: Path, *runs: tuple[dict[str, str], str]) -> Path:
+    """A program x_root_test: each run reports tests and how they ended, and then ends itself so."""
+    folder.mkdir(exist_ok=True)
+    for number, (tests, _) in enumerate(runs, 1):
+        suite = []
+        for name, word in tests.items():
+            failures = {"failures": [{"failure": "wrong"}]} if word == FAILED else {}
+            result = "SKIPPED" if word == SKIPPED else "COMPLETED"
+            suite.append({"name": name, "result": result, "status": "RUN", **failures})
+        report = {"testsuites": [{"name": "S", "testsuite": suite}]}
+        (folder / f"{number}.json").write_text(json.dumps(report) if tests else "{")
+    cases = "".join(f"{number}) {end} ;;\n" for number, (_, end) in enumerate(runs, 1))
+    program = folder / "x_root_test"
+    program.write_text(
+        f"#!/bin/sh\necho x >>{folder}/count; n=$(wc -l <{folder}/count)\n"
+        f"cp {folder}/$n.json ${{1#--gtest_output=json:}}\ncase $n in\n{cases}esac\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+ALL_PASS = {"A": PASSED, "B": PASSED, "D": SKIPPED}
+CRASH = "kill -SEGV $$"
+
+
+@pytest.mark.parametrize(
+    ("runs", "counts"),
+    [
+        ([({"A": FAILED, "B": PASSED}, "exit 1"), ({"A": PASSED}, "exit 0")], (2, 0, 0, 1)),
+        ([({"A": FAILED, "B": PASSED}, "exit 1"), ({"A": PASSED}, CRASH)], (1, 1, 0, 0)),
+        ([({"A": FAILED, "B": PASSED}, "exit 1"), ({"B": PASSED}, "exit 0")], (1, 1, 0, 0)),
+        # The crash has a call of its own, of the whole program.
+        (
+            [({"A": FAILED}, CRASH), ({"A": PASSED}, "exit 0"), ({"A": PASSED}, CRASH)],
+            (1, 1, 0, 1),
+        ),
+        ([({}, CRASH), (ALL_PASS, "exit 0")], (2, 0, 1, 1)),
+        ([({}, CRASH), ({**ALL_PASS, "A": FAILED}, "exit 1")], (1, 2, 1, 0)),
+        ([(ALL_PASS, "exit 3"), (ALL_PASS, "exit 3")], (2, 1, 1, 0)),
+        ([(ALL_PASS, "exit 1"), (ALL_PASS, "exit 1")], (2, 1, 1, 0)),
+    ],
+)
+def test_programs_that_crash(
+    runs: list[tuple[dict[str, str], str]], counts: tuple[int, ...], tmp_path: Path
+) -> None:
+    program = gtest_program(tmp_path / "build", *runs)
+    tally = run_gtest(program, "root", tmp_path)
+    run_again(tally, quiet)
+    assert tally.counts() == counts, tally.results
 
 
 def test_what_vanishes_when_run_again_stays_failed() -> None:
-    tally = Tally(failed=[("e2e:a", "first")], again={"e2e:a": Tally})
-    run_again(tally, lambda: 1.0)
-    assert tally.failed == [("e2e:a", "first -- alone: it did not run")]
+    tally = of((FAILED, ["e2e:a"]))
+    tally.again = {"e2e:a": Tally}
+    run_again(tally, quiet)
+    assert tally.of("e2e:a") == (FAILED, "twice; first: why failed -- alone: it did not run")
 
 
-@pytest.mark.parametrize("before", ["", "{", "[1]", '[{"rerun": 3}]'])
-def test_a_test_that_is_run_again_in_each_run_fails(before: str, tmp_path: Path) -> None:
+def test_no_outcome_hides_the_other() -> None:
+    text = both("x" * 5000, "y" * 5000)
+    assert "xxx -- alone: yyy" in text and len(text) < 600
+
+
+OLD = '{"failed_first": ["e2e:always"]}'
+
+
+@pytest.mark.parametrize(
+    ("before", "known"), [("", 0), ("{", 0), ("[1]", 0), ("[" * 100000, 0), (f"[3, {OLD}]", 1)]
+)
+def test_a_test_that_fails_at_first_in_each_run_fails(
+    before: str, known: int, tmp_path: Path
+) -> None:
     file = tmp_path / "cache" / "test-runs.json"
     if before:
         file.parent.mkdir()
         file.write_text(before)
     for number in range(RUNS_IN_A_ROW + 3):
         names = ["e2e:always", *(["e2e:sometimes"] if number % 2 else [])]
-        tally = Tally(passed=10, rerun=[(name, "why") for name in names])
-        judge_history(tally, file)
-        bad = number >= RUNS_IN_A_ROW - 1
-        assert [name for name, _ in tally.failed] == (["e2e:always"] if bad else [])
-        assert tally.passed == 10 - len(tally.failed)
+        tally = of((PASSED, names))
+        judge_history(tally, names, file)
+        bad = number + known >= RUNS_IN_A_ROW - 1
+        assert tally.names(FAILED) == (["e2e:always"] if bad else [])
+        assert len(tally.results) == len(names)
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_run_that_cannot_be_recorded_says_so(tmp_path: Path) -> None:
+    (tmp_path / "cache").touch()
+    tally = of((PASSED, ["e2e:a"]))
+    judge_history(tally, [], tmp_path / "cache" / "test-runs.json")
+    assert "could not be recorded" in tally.of("all")[1]
+    assert tally.counts() == (1, 1, 0, 0)
+
+
+def test_a_kind_without_tests_fails(tmp_path: Path) -> None:
+    gtest_program(tmp_path, ({"A": PASSED}, "exit 0"))
+    command = [TESTS / "run", "--build", tmp_path, "--only"]
+    for kinds, line in (("root", "1 passed, 0 failed"), ("root,ns3", "1 passed, 1 failed")):
+        (tmp_path / "count").unlink(missing_ok=True)
+        done = subprocess.run([*command, kinds], capture_output=True, text=True, check=False)
+        assert done.stdout.splitlines()[-1].startswith(line), done.stdout
 
 
 def test_busy_processors_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,10 +341,9 @@ def test_ci_adds_up_every_word(tmp_path: Path) -> None:
 
 def test_a_program_hangs_when_it_says_nothing() -> None:
     """However long it takes while it says something."""
-    run = load()
-    talks = run.execute(["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 1; done"], 6)
+    talks = execute(["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 1; done"], 6)
     assert (talks.status, talks.output) == (0, "1\n2\n3\n4\n5\n6\n7\n8\n")
-    assert run.execute(["sh", "-c", "exit 3"], 6).status == 3
-    hangs = run.execute(["sh", "-c", "echo a; exec sleep 1000"], 2)
+    assert execute(["sh", "-c", "exit 3"], 6).status == 3
+    hangs = execute(["sh", "-c", "echo a; exec sleep 1000"], 2)
     assert hangs.status is None
     assert hangs.output == "a\n"

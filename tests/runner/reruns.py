@@ -1,13 +1,14 @@
 """Runs failed tests that depend on real time once more, alone, when the machine is quiet.
 
 A test that passes then counts as passed and as re-run, and is named with both outcomes. A fault
-that shows now and then would hide behind that, so the re-runs of each whole run are recorded
-beside the cache: more than MOST_RERUNS in one run are a failure, and so is a test that had to be
-run again in each of the last RUNS_IN_A_ROW runs.
+that shows now and then would hide behind that, so the failures of each whole run are recorded
+beside the cache: more than MOST_RERUNS in one run are a failure, and so is a test that failed at
+first in each of the last RUNS_IN_A_ROW runs.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -16,13 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from runner.tally import Tally
+from runner.tally import FAILED, PASSED, Tally
 
 MOST_RERUNS = 5
 RUNS_IN_A_ROW = 3
 _KEPT_RUNS = 20
 _QUIET_SHARE = 0.8  # of the processors' time that nobody uses
 _QUIET_LIMIT = 30.0  # seconds to wait for that
+_MOST_OF_EACH = 280  # characters of each outcome's message
 
 
 def _idle_and_all() -> tuple[int, int]:
@@ -47,43 +49,71 @@ def wait_for_quiet(limit: float = _QUIET_LIMIT) -> float:
             return share
 
 
-def run_again(tally: Tally, wait: Callable[[], float] = wait_for_quiet) -> None:
-    """Runs what failed and may be run again; moves what passes now. More than MOST_RERUNS fail."""
-    calls: dict[Callable[[], Tally], dict[str, str]] = {}
-    for name, message in tally.failed:
-        if name in tally.again:
-            calls.setdefault(tally.again[name], {})[name] = message
-    wanted = sum(map(len, calls.values()))
-    if wanted > MOST_RERUNS:
-        message = f"{wanted} failed tests depend on real time, more than {MOST_RERUNS}: not re-run"
-        tally.failed.append(("all", message))
-        return
-    for call, first in calls.items():
+def both(first: str, second: str) -> str:
+    """Two outcomes' messages in one, none of which hides the other."""
+    halves = [" ".join(text.split())[:_MOST_OF_EACH] for text in (first, second)]
+    return f"first: {halves[0]} -- alone: {halves[1]}"
+
+
+def run_again(tally: Tally, wait: Callable[[], float] = wait_for_quiet) -> list[str]:
+    """Runs what failed and may be run again; what passes now has passed.
+
+    More than MOST_RERUNS fail. Returns the names of those that failed at first and depend on real
+    time.
+    """
+    wanted = [name for name in tally.names(FAILED) if name in tally.again]
+    if len(wanted) > MOST_RERUNS:
+        why = f"{len(wanted)} failed tests depend on real time, more than {MOST_RERUNS}: not re-run"
+        tally.fail("all", why)
+        return wanted
+    calls: dict[Callable[[], Tally], list[str]] = {}
+    for name in wanted:
+        calls.setdefault(tally.again[name], []).append(name)
+    for call, names in calls.items():
         print(
-            f"run again alone, {wait():.0%} of the processors idle: {', '.join(first)}", flush=True
+            f"run again alone, {wait():.0%} of the processors idle: {', '.join(names)}", flush=True
         )
-        second = call()
-        failures = dict(second.failed)
-        tally.failed = [entry for entry in tally.failed if entry[0] not in first]
-        for name, message in first.items():
-            if name in failures:
-                twice = f"twice; first: {message} -- alone: {failures.pop(name)}"
-                tally.failed.append((name, twice))
-            elif not second.passed:
-                tally.failed.append((name, f"{message} -- alone: it did not run"))
-            else:
-                tally.passed += 1
-                tally.rerun.append((name, f"passed alone; first: {message}"))
-        tally.failed += failures.items()
+        _take_second(tally, names, call())
+    return wanted
 
 
-def _recorded(file: Path) -> list[dict[str, Any]]:
-    """The runs before, oldest first; none if the file cannot be read."""
+def _take_second(tally: Tally, names: list[str], second: Tally) -> None:
+    """Counts what the tests of one call did alone."""
+    known = set(tally.results)
+    crash = "; ".join(second.of(name)[1] for name in second.whole)
+    for name in names:
+        first = tally.of(name)[1]
+        word, why = second.of(name)
+        if name in tally.whole and second.results and not second.names(FAILED):
+            del tally.results[name]
+            tally.rerun[name] = both(first, "its tests passed")
+        elif word == PASSED and not crash:
+            tally.results[name] = PASSED, ""
+            tally.rerun[name] = both(first, "passed")
+        else:
+            alone = why if word == FAILED else crash or f"{word} {why}".strip()
+            tally.results[name] = FAILED, "twice; " + both(first, alone)
+    for name, (word, why) in second.results.items():
+        if name in second.whole or name in names:
+            continue
+        if name not in known:
+            tally.results[name] = word, why
+        elif word == FAILED:
+            tally.fail(name, f"passed first, failed when others were run again: {why}")
+
+
+def _recorded(text: str) -> list[dict[str, Any]]:
+    """The runs before, oldest first, as far as they can be read."""
     try:
-        runs = json.loads(file.read_text())
-        return [run for run in runs if isinstance(run["rerun"], list)]
-    except (OSError, ValueError, KeyError, TypeError):
+        runs = json.loads(text)
+    except (ValueError, RecursionError):
         return []
+    entries = runs if isinstance(runs, list) else []
+    return [
+        run
+        for run in entries
+        if isinstance(run, dict) and isinstance(run.get("failed_first"), list)
+    ]
 
 
 def history_file() -> Path:
@@ -92,22 +122,35 @@ def history_file() -> Path:
     return Path(os.environ.get("VIADUCT_CACHE") or Path(user_cache) / "viaduct") / "test-runs.json"
 
 
-def judge_history(tally: Tally, file: Path) -> None:
-    """Records this run; a test that was run again in each of the last runs becomes a failure."""
-    runs = _recorded(file)
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    names = sorted(name for name, _ in tally.rerun)
-    runs.append({"time": int(time.time()), "commit": commit, "rerun": names})
+def _commit() -> str:
+    """What was tested, if git can tell."""
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def judge_history(tally: Tally, failed_first: list[str], file: Path) -> None:
+    """Records this run; what failed at first in each of the last runs becomes a failure."""
+    run = {"time": int(time.time()), "commit": _commit(), "failed_first": sorted(failed_first)}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a+", errors="replace") as record:
+            fcntl.flock(record, fcntl.LOCK_EX)
+            record.seek(0)
+            runs = [*_recorded(record.read()), run][-_KEPT_RUNS:]
+            record.seek(0)
+            record.truncate()
+            record.write(json.dumps(runs, indent=1) + "\n")
+    except OSError as error:
+        tally.fail("all", f"this run could not be recorded for later ones: {error}")
+        return
     last = runs[-RUNS_IN_A_ROW:]
-    if len(last) == RUNS_IN_A_ROW:
-        for name, message in tally.rerun:
-            if all(name in run["rerun"] for run in last):
-                tally.passed -= 1
-                why = f"had to be run again in each of the last {RUNS_IN_A_ROW} runs: {message}"
-                tally.failed.append((name, why))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    written = file.with_suffix(f".{os.getpid()}")
-    written.write_text(json.dumps(runs[-_KEPT_RUNS:], indent=1) + "\n")
-    written.rename(file)
+    if len(last) < RUNS_IN_A_ROW:
+        return
+    for name in set.intersection(*(set(map(str, each["failed_first"])) for each in last)):
+        why = f"failed at first in each of the last {RUNS_IN_A_ROW} runs"
+        tally.fail(name, f"{why}: {tally.rerun.get(name, '')}")
