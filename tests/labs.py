@@ -339,7 +339,13 @@ def counted(namespace: str, *names: str) -> int:
 
 
 def ping_all(namespace: str, target: str, count: int, *options: str) -> str:
-    """What ping prints, all of whose requests must be answered.
+    """What ping prints, all of whose requests must be answered."""
+    command = ["ping", f"-c{count}", "-W5", *options, target]
+    return all_answered(namespace, count, lambda: inside(namespace, *command)).output
+
+
+def all_answered(namespace: str, count: int, ping: Callable[[], Done]) -> Done:
+    """Runs a ping of so many requests in a namespace, all of which must be answered.
 
     The kernel counts: ping itself waits for its last answers no longer than for an interval.
     """
@@ -348,10 +354,10 @@ def ping_all(namespace: str, target: str, count: int, *options: str) -> str:
         return counted(namespace, "IcmpInEchoReps", "Icmp6InEchoReplies")
 
     before = answers()
-    done = inside(namespace, "ping", f"-c{count}", "-W5", *options, target).expect()
+    done = ping().expect()
     wait_until(lambda: answers() - before >= count, f"all {count} are answered")
     assert answers() - before == count
-    return done.output
+    return done
 
 
 def own_routes(namespace: str, family: str = "-4") -> dict[str, str | None]:

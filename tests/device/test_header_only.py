@@ -39,7 +39,7 @@ print(right, wrong)
 def test_what_passes_is_unchanged(hosts: Hosts, header_bytes: int) -> None:
     with contextlib.ExitStack() as stack:
         default = f"--ns3::RingNetDevice::HeaderBytes={header_bytes}"
-        command = [str(PROGRAM), "--left=r0", "--right=r1", "--duration=40s", "--warm-up=1s"]
+        command = [str(PROGRAM), "--left=r0", "--right=r1", "--duration=3000s", "--warm-up=1s"]
         Program(stack, hosts.router, *command, default)
         for to in ("10.1.2.2", "fd00:2::2"):
             wait_for_the_router(hosts, to)

@@ -11,6 +11,7 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ import test_privilege
 from labs import (
     VIADUCT,
     Done,
+    all_answered,
     descendants,
     execute,
     inside,
@@ -95,8 +97,8 @@ def file_of(scenario: Callable[[str], Path], name: object, spec: str = "delay=5m
 def check(lab: str, container: Container) -> None:
     """Packets in both directions, in both families."""
     for target in (DB, DB6):
-        done = viaduct("exec", f"{lab}:n0", "--", "ping", "-c", "3", "-i", "0.2", "-W", "5", target)
-        assert "3 received" in done.expect().output
+        ping = ["ping", "-c", "3", "-i", "0.2", "-W", "5", target]
+        all_answered(f"{lab}.n0", 3, partial(viaduct, "exec", f"{lab}:n0", "--", *ping))
     for target in (N0, N06):
         assert reaches(container.namespace, target)
 
