@@ -21,7 +21,6 @@
 namespace ns3
 {
 
-using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 using wireconversion::ToWire;
 
