@@ -22,14 +22,13 @@ class Tally:
     # Failures of whole programs, as crashes: they have no result when the program ends well.
     whole: set[str] = field(default_factory=set)
 
-    def note(self, name: str, word: str, why: str = "") -> str:
-        """Counts a test; another one of its name gets a number. Returns the name."""
+    def note(self, name: str, word: str, why: str = "") -> None:
+        """Counts a test; another one of its name gets a number."""
         unique, number = name, 1
         while unique in self.results:
             number += 1
             unique = f"{name}#{number}"
         self.results[unique] = word, why
-        return unique
 
     def fail(self, name: str, why: str) -> None:
         """Counts a failure, also of a test that is counted already."""
