@@ -201,6 +201,11 @@ class Builder {
                         "SUBARCH",
                         "O",
                         "KBUILD_OUTPUT"};
+    // The compiler cache goes by the headers that gcc says it has read (but for those of the C
+    // library, which some files of arch/um include). Otherwise it preprocesses each file once
+    // more, which makes the first build a third longer; in exchange, other options compile every
+    // file again.
+    tool.environment.push_back("CCACHE_DEPEND=1");
     return tool;
   }
 
