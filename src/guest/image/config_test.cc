@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "guest/image/build_inputs.h"
@@ -70,6 +72,29 @@ TEST(Config, OurFragmentRequiresWhatVirtualTimeNeeds) {
   EXPECT_TRUE(required("CONFIG_VIRTIO_UML"));
   EXPECT_TRUE(required("CONFIG_NET_NS"));
   EXPECT_FALSE(required("CONFIG_IP_DCCP"));  // 6.16 has none
+}
+
+// What sockets of ns-3's applications, scenarios and documents name: to trim the kernel must not
+// take it away.
+TEST(Config, OurFragmentHasWhatExperimentsAskFor) {
+  const auto options = ParseFragment(ConfigText(), "kernel.config");
+  for (const char* name :
+       {"MPTCP_IPV6",    "IP_SCTP",    "IP_DCCP",      "IPV6_SUBTREES", "MPLS_ROUTING",
+        "NET_VRF",       "BRIDGE",     "VLAN_8021Q",   "VXLAN",         "NET_IPGRE",
+        "IPV6_SIT",      "WIREGUARD",  "INET_ESP",     "TUN",           "NF_TABLES",
+        "NET_SCH_NETEM", "NET_SCH_FQ", "NET_SCH_CAKE", "TCP_CONG_BBR",  "TCP_CONG_CDG"}) {
+    EXPECT_TRUE(std::any_of(options.begin(), options.end(), [&](const ConfigOption& option) {
+      return option.name == std::string("CONFIG_") + name && option.value == "y" &&
+             option.need != Need::kImplied;
+    })) << name;
+  }
+}
+
+TEST(Config, OurFragmentNamesNoOptionTwice) {
+  std::set<std::string> names;
+  for (const ConfigOption& option : ParseFragment(ConfigText(), "kernel.config")) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+  }
 }
 
 TEST(Config, EveryPatchSaysWhatItsAbsenceCosts) {
