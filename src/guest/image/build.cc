@@ -39,7 +39,7 @@ constexpr const char* kOtherStart = "START=0x50000000";
 // How many digits of the checksum are in a folder's name.
 constexpr size_t kKeyLength = 12;
 // The number of object files with kernel.config (6.12), for the progress line.
-constexpr int kTypicalObjects = 1120;
+constexpr int kTypicalObjects = 1040;
 
 void WriteFile(const fs::path& file, std::string_view text) {
   std::ofstream stream(file);
