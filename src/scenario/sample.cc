@@ -108,7 +108,8 @@ std::vector<std::string> SampleTopologies() {
 std::string SampleScenario(const std::string& topology, const std::string& protocol,
                            const std::string& head) {
   const size_t comma = topology.find(',');
-  const Topology& kind = FindTopology(topology.substr(0, comma));
+  const std::string name = topology.substr(0, comma);
+  const Topology& kind = FindTopology(name);
   const Shape shape = Within(topology, [&] {
     const std::string size = comma == std::string::npos ? kind.size : topology.substr(comma + 1);
     return kind.make ? kind.make(ParseInteger(size, kind.least, kMostNodes)) : Grid(size);

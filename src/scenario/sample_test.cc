@@ -42,7 +42,7 @@ TEST(SampleTest, SizesThatMakeNoTopologyAreRefused) {
   }
 }
 
-const nlohmann::json& Member(const nlohmann::json& schema, const std::string& name) {
+const nlohmann::json& Member(const nlohmann::json& schema, const char* name) {
   return schema.at("properties").at(name);
 }
 
