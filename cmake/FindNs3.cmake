@@ -22,6 +22,7 @@ find_path(Ns3_INCLUDE_DIR ns3/simulator.h NO_DEFAULT_PATH NO_CACHE
           PATHS ${_ns3_dir}/ns3 ${_ns3_dir} ${_ns3_dir}/build PATH_SUFFIXES include)
 set(_ns3_libs "")
 if(Ns3_INCLUDE_DIR)
+  string(REGEX REPLACE "/$" "" Ns3_INCLUDE_DIR ${Ns3_INCLUDE_DIR})
   get_filename_component(_ns3_root ${Ns3_INCLUDE_DIR} DIRECTORY)
   file(GLOB _ns3_libs ${_ns3_root}/lib64/libns3*.so ${_ns3_root}/lib/libns3*.so
        ${_ns3_root}/lib/*/libns3*.so)

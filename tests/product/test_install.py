@@ -70,7 +70,8 @@ def installed(prefix: Path, *words: str | Path, cwd: Path | None = None) -> Done
 
 
 def test_no_file_names_the_build(prefix: Path) -> None:
-    names = {str(REPOSITORY).encode(), str(BUILD).encode()}
+    kit = execute([str(REPOSITORY / "setup/ns3-kit"), "--path"]).expect().output.strip()
+    names = {each.encode() for each in (str(REPOSITORY), str(BUILD), kit)}
     files = [file for file in prefix.rglob("*") if file.is_file()]
     assert len(files) > 100
     for file in files:
