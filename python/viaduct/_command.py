@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from . import _program
 from ._topology import Topology
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any] | Topology
@@ -33,8 +34,10 @@ class ViaductError(Exception):
 
 
 def command() -> str:
-    """The file of the command: $VIADUCT, else the one in PATH."""
-    found = os.environ.get("VIADUCT") or shutil.which("viaduct")
+    """The file of the command: $VIADUCT, else that of the binary wheel, else the one in PATH."""
+    found = os.environ.get("VIADUCT")
+    if not found:
+        found = str(_program.OWN) if _program.OWN.exists() else shutil.which("viaduct")
     if not found:
         raise ViaductError("no viaduct in PATH: install it, or set VIADUCT to its file", 3)
     return found

@@ -15,19 +15,28 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 
+// The machine's own Python, or the one that the variable VIADUCT_PYTHON names: the script of the
+// binary wheel sets it, as its packages are of that one.
+std::string Python() {
+  const char* given = std::getenv("VIADUCT_PYTHON");
+  return given != nullptr && *given != '\0' ? given : kPython;
+}
+
 }  // namespace
 
 void ExecutePython(std::vector<std::string> arguments) {
   const std::string command = sys::OwnProgram();
   setenv("VIADUCT", command.c_str(), 1);
-  arguments.insert(arguments.begin(), kPython);
+  const std::string python = Python();
+  arguments.insert(arguments.begin(), python);
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& word : arguments) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  execv(kPython, pointers.data());
-  throw EnvironmentError(
-      fmt::format("{}: {}; apt-get install python3", kPython, std::strerror(errno)));
+  execv(python.c_str(), pointers.data());
+  const char* hint =
+      python == kPython ? "apt-get install python3" : "VIADUCT_PYTHON names a Python";
+  throw EnvironmentError(fmt::format("{}: {}; {}", python, std::strerror(errno), hint));
 }
 
 }  // namespace viaduct::cli

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import VIADUCT, execute, namespaces, running, viaduct
+from labs import BUILD, VIADUCT, execute, namespaces, running, viaduct
 
 ROOT = Path(__file__).parents[2]
 PING = """\
@@ -66,25 +65,37 @@ def run_python(program: str, site: Path, cwd: Path) -> subprocess.CompletedProce
     )
 
 
-def test_pip_installs_a_wheel(file: Path, tmp_path: Path) -> None:
-    """As pip does it in a source tree; what it needs is the machine's, not an index's."""
-    tree, wheels, site = (tmp_path / name for name in ("tree", "wheels", "site"))
-    shutil.copytree(ROOT / "python", tree / "python", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tree)
+def test_pip_installs_a_wheel(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `pip install .` does it in a source tree; it has the command, which it finds by itself."""
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    monkeypatch.setenv("VIADUCT_BUILD", str(BUILD))
     pip = ["/usr/bin/python3", "-m", "pip", "--disable-pip-version-check"]
     ours = ["--no-deps", "--no-index"]
-    execute([*pip, "wheel", *ours, "--no-build-isolation", "-w", wheels, tree]).expect()
-    (wheel,) = wheels.glob("viaduct-*-py3-none-any.whl")
+    execute([*pip, "wheel", *ours, "--no-build-isolation", "-w", wheels, ROOT]).expect()
+    (wheel,) = wheels.glob("viaduct-*-py3-none-linux_*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"viaduct/{each.name}" for each in (ROOT / "python/viaduct").glob("*.py")} <= {*names}
     assert "viaduct/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name]
     execute([*pip, "install", *ours, "--target", site, wheel]).expect()
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.delenv("VIADUCT", raising=False)
     run = f"viaduct.run({str(file)!r}, mode='simulate')"
     program = f"import viaduct; print(viaduct.__file__, {run})"
-    done = run_python(program, site, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(site)), done
-    assert "python-sweep: simulate, 1 flows" in done.stdout
+    done = execute(["/usr/bin/python3", "-c", program], cwd=tmp_path).expect()
+    assert done.output.startswith(str(site)), done
+    assert "python-sweep: simulate, 1 flows" in done.output
+    script = site / "bin/viaduct"
+    assert execute([script, "version"]).expect().output.startswith("viaduct ")
+    words = [script, "sweep", file, "--over", "seed=1..2", "--no-plots", "--out", "swept"]
+    assert "2 runs: 2 done" in execute(words, cwd=tmp_path).expect().output
+
+
+def test_the_variable_names_the_python_of_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIADUCT_PYTHON", "/no/such/python")
+    done = execute([VIADUCT, "sweep", "--over", "seed=1", "x.yaml"])
+    assert "/no/such/python: No such file or directory" in done.error_line(3)
 
 
 @pytest.mark.parametrize("number", range(3))
