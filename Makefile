@@ -8,6 +8,9 @@
 # make kernel  the kernel that simulated nodes run, into the cache (make test does it too)
 # make install PREFIX=/usr/local [DESTDIR=...]   what was built; make package: Debian packages of it
 # make package-test   installs, tries and removes these in a clean Debian
+# make wheel   a binary wheel for pip and a source distribution, in build/dist; make wheel-test: tries it in clean Debians
+# make release   wheel, source distribution, source archive, Debian packages, checksums, in build/release: the same
+#              bytes from the same commit
 # make site    the documentation as a site, in build/site
 # make setup clean
 # Everything is repeatable; sudo is asked where root is needed and the user is not root.
@@ -21,7 +24,7 @@ TEST_ARGUMENTS ?=
 
 PREFIX ?= /usr/local
 
-.PHONY: install package package-test
+.PHONY: install package package-test wheel wheel-test release
 .PHONY: site build all benchmarks demo test kernel lint setup clean asan tsan fuzz
 
 build: setup
@@ -56,6 +59,19 @@ package: setup
 
 package-test: package
 	@$(SUDO) packaging/try-packages build/packages
+
+wheel: setup
+	@setup/packages optional package
+	@setup/configure release product
+	@cmake --build build -j $(JOBS) --target product
+	@packaging/wheel/make build/dist
+
+wheel-test: wheel
+	@$(SUDO) packaging/wheel/try build/dist
+
+release: setup
+	@setup/packages optional package
+	@packaging/release build/release
 
 demo: setup
 	@setup/configure release product
