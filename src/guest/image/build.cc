@@ -306,7 +306,7 @@ class Builder {
   }
 
   fs::path KeepLog() const {
-    const fs::path kept = ImageStore() / fmt::format("failed-{}.log", key_);
+    fs::path kept = ImageStore() / fmt::format("failed-{}.log", key_);
     std::error_code none;
     fs::rename(Log(), kept, none);
     return kept;
