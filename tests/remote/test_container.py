@@ -238,6 +238,8 @@ def test_containers_that_cannot_be_nodes(
     assert container.state() == before
     change("link set eth0 name eth7", "link set eth7 up", "link set other up")
     change("addr add 203.0.113.1/24 dev eth7", "route add default via 203.0.113.2")
+    tentative = ["ip", "-n", own, "-6", "address", "show", "tentative"]
+    wait_until(lambda: not execute(tentative).expect().output, "the addresses are there to stay")
     before = container.state()
     assert "has a default route already" in viaduct("up", file).error_line(2)
     assert container.state() == before
