@@ -1,6 +1,7 @@
 # A clean Debian in a chroot, for trying what is installed in it. To be sourced by bash, as root.
-#   clean_debian RELEASE [--if-cached]   makes $root, a copy of the one in the cache, gone at exit; with
-#                                        --if-cached, fails where that is not there (debootstrap takes a minute)
+#   cached_debian RELEASE   prints where the one in the cache is or will be; fails where it is not there
+#   clean_debian RELEASE   makes $root, a copy of that (debootstrap takes a minute, once), gone at exit. Not to be
+#                          called in a condition, where bash goes on after a command that failed
 #   in_clean WORD...   runs a command in it
 #   in_net "COMMANDS"  the same by a shell, in a network of its own: what is tried touches nothing of this machine's
 #   try_path COMMAND PORT   a path between two namespaces of it by this kind of port: three of three pings
@@ -13,22 +14,26 @@ leave_clean() {
   rm -rf --one-file-system "$root"
 }
 
+cached_debian() {
+  local clean=${VIADUCT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/viaduct}/debian-$1-$(dpkg --print-architecture)
+  echo "$clean"
+  [ -e "$clean/.complete" ]
+}
+
 clean_debian() {
-  local release=$1 cache=${VIADUCT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/viaduct} clean mirror script each
-  clean=$cache/debian-$release-$(dpkg --print-architecture)
+  local release=$1 clean mirror script each
+  clean=$(cached_debian "$release") || :
   [ "$(id -u)" = 0 ] || { echo "a chroot needs root" >&2; exit 3; }
   # The mirror that this machine uses.
   mirror=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list /etc/apt/sources.list 2>/dev/null |
     sed -n 's/^URIs: *\([^ ]*\/debian\)\/\?\( .*\)\?$/\1/p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\/debian\)\/\? .*/\2/p' | sed q) || :
   mirror=${mirror:-http://deb.debian.org/debian}
   if [ ! -e "$clean/.complete" ]; then
-    if [ "${2-}" = --if-cached ]; then
-      return 1
-    fi
     rm -rf "$clean"
+    mkdir -p "${clean%/*}"
     script=/usr/share/debootstrap/scripts/$release
     [ -e "$script" ] || script=${script%/*}/sid  # a release that is newer than debootstrap
-    debootstrap --variant=minbase "$release" "$clean" "$mirror" "$script" >"$cache/debootstrap.log" || { tail -n 3 "$cache/debootstrap.log" >&2; exit 3; }
+    debootstrap --variant=minbase "$release" "$clean" "$mirror" "$script" >"$clean.log" || { tail -n 3 "$clean.log" >&2; exit 3; }
     touch "$clean/.complete"
   fi
   root=$(mktemp -d "${TMPDIR:-/tmp}/viaduct-clean-XXXXXX")

@@ -74,8 +74,8 @@ TEST(Config, OurFragmentRequiresWhatVirtualTimeNeeds) {
   EXPECT_FALSE(required("CONFIG_IP_DCCP"));  // 6.16 has none
 }
 
-// What sockets of ns-3's applications, scenarios and documents name: to trim the kernel must not
-// take it away.
+// A trimmed kernel must keep every option that sockets of ns-3's applications, scenarios and
+// documents name.
 TEST(Config, OurFragmentHasWhatExperimentsAskFor) {
   const auto options = ParseFragment(ConfigText(), "kernel.config");
   for (const char* name :
