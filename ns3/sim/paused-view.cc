@@ -94,7 +94,7 @@ AddRoutes(Ptr<Node> node, std::vector<std::string>& routes)
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
         const std::string of = protocol->GetInstanceTypeId().GetName();
-        for (const RouteCandidate& route : MakeRouteReader<Family>(ip, protocol, nullptr)->Read())
+        for (const RouteCandidate& route : MakeRouteReader<Family>(ip, protocol, {})->Read())
         {
             const Ptr<NetDevice> device = ip->GetNetDevice(route.interface);
             if (DynamicCast<LoopbackNetDevice>(device))

@@ -7,8 +7,9 @@
 #include "placement.h"
 #include "wireless.h"
 
-#include "ns3/ip-family.h"
+#include "ns3/on-demand.h"
 #include "ns3/packet.h"
+#include "ns3/protocol-traits.h"
 #include "ns3/simulator.h"
 
 #include "scenario/addresses.h"
@@ -62,30 +63,140 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
             enter(object->GetObject<Ipv6>(), m_links6);
         }
     }
+    for (uint32_t node = 0; node < m_names.size(); node++)
+    {
+        MakeTables<ipfamily::V4>(node);
+        MakeTables<ipfamily::V6>(node);
+    }
+    for (const auto& flow : scenario.flows)
+    {
+        if (flow.group.empty())
+        {
+            m_flows.emplace(numbers.at(flow.from), numbers.at(flow.to));
+            m_flows.emplace(numbers.at(flow.to), numbers.at(flow.from));
+        }
+    }
 }
 
-namespace
-{
-
-/** Queries a route with a packet, which is never sent, because DSDV needs one. */
 template <class Family>
-ipfamily::NextHop
-HopOf(Ptr<Node> node, const IpAddress& destination)
+void
+Reachability::MakeTables(uint32_t node)
 {
-    const auto ip = node->GetObject<typename Family::Layer>();
-    return ip ? ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>())
-              : ipfamily::NextHop{};
+    const auto ip = m_network.GetNodes().Get(node)->GetObject<typename Family::Layer>();
+    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+    {
+        if (TraitsOf(protocol).finding != RouteFinding::UNKNOWN)
+        {
+            continue;
+        }
+        auto pushed = std::make_shared<PushedRoutes<Family>>(protocol);
+        std::shared_ptr<RouteReader> reader = pushed;
+        if (!pushed->Watch([] {}))
+        {
+            reader = MakeRouteReader<Family>(ip, protocol, {});
+        }
+        m_tables[protocol].reader = reader;
+    }
 }
 
-} // namespace
+bool
+Reachability::HasUnknown() const
+{
+    return !m_tables.empty();
+}
+
+void
+Reachability::ReadTables() const
+{
+    if (m_read == Simulator::Now())
+    {
+        return;
+    }
+    m_read = Simulator::Now();
+    for (auto& [protocol, table] : m_tables)
+    {
+        table.routes.clear();
+        for (const RouteCandidate& route : table.reader->Read())
+        {
+            const auto [known, isNew] = table.routes.emplace(route.destination, route);
+            if (!isNew && route.metric < known->second.metric)
+            {
+                known->second = route;
+            }
+        }
+        table.isComplete = table.reader->WhyIncomplete().empty();
+    }
+}
+
+const RouteCandidate*
+Reachability::Table::Find(const IpAddress& destination) const
+{
+    for (int length = destination.Length() * 8; length >= 0; length--)
+    {
+        const auto route = routes.find(viaduct::wire::IpPrefix{destination, length}.Network());
+        if (route != routes.end())
+        {
+            return &route->second;
+        }
+    }
+    return nullptr;
+}
+
+template <class Family>
+std::optional<ipfamily::NextHop>
+Reachability::HopOf(uint32_t node, const IpAddress& destination) const
+{
+    // With a packet, which is never sent, because DSDV needs one.
+    const auto ip = m_network.GetNodes().Get(node)->GetObject<typename Family::Layer>();
+    if (!ip)
+    {
+        return ipfamily::NextHop{};
+    }
+    if (m_tables.empty())
+    {
+        return ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>());
+    }
+    // As list routing does: the first that has a route.
+    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+    {
+        const auto table = m_tables.find(protocol);
+        if (table == m_tables.end())
+        {
+            const auto hop = ipfamily::Ask<Family>(ip, protocol, destination, Create<Packet>());
+            if (hop.interface >= 0)
+            {
+                return hop;
+            }
+            continue;
+        }
+        if (!table->second.isComplete)
+        {
+            return std::nullopt;
+        }
+        if (const RouteCandidate* route = table->second.Find(destination))
+        {
+            const bool isNeighbour = route->gateway == destination;
+            return ipfamily::NextHop{isNeighbour ? IpAddress{destination.family, {}}
+                                                 : route->gateway,
+                                     static_cast<int32_t>(route->interface)};
+        }
+    }
+    return ipfamily::NextHop{};
+}
 
 int32_t
 Reachability::NextHop(uint32_t node, const IpAddress& destination) const
 {
-    Ptr<Node> object = m_network.GetNodes().Get(node);
     const bool ipv4 = destination.family == Family::kIpv4;
-    const ipfamily::NextHop hop =
-        ipv4 ? HopOf<ipfamily::V4>(object, destination) : HopOf<ipfamily::V6>(object, destination);
+    ReadTables();
+    const auto found = ipv4 ? HopOf<ipfamily::V4>(node, destination)
+                            : HopOf<ipfamily::V6>(node, destination);
+    if (!found)
+    {
+        m_undecided = true;
+        return UNDECIDED;
+    }
+    const ipfamily::NextHop& hop = *found;
     const auto& links = ipv4 ? m_links4[node] : m_links6[node];
     const auto link = hop.interface < 0 ? links.end() : links.find(hop.interface);
     if (link == links.end())
@@ -216,6 +327,7 @@ Reachability::Look() const
 {
     viaduct::result::Convergence result;
     result.seconds = Simulator::Now().GetSeconds();
+    m_undecided = false;
     const auto n = static_cast<int32_t>(m_names.size());
     for (int32_t to = 0; to < n; to++)
     {
@@ -232,6 +344,62 @@ Reachability::Look() const
     result.pairs = std::count(m_here.begin(), m_here.end(), true) * (n - 1);
     result.reachable = result.pairs - result.unreachable.size();
     return result;
+}
+
+Reachability::FlowRoutes
+Reachability::AskForFlows() const
+{
+    FlowRoutes routes = FlowRoutes::FOUND;
+    for (const auto& [from, to] : m_flows)
+    {
+        const FlowRoutes its = m_here[from] ? AskFor(from, to) : FlowRoutes::FOUND;
+        if (its == FlowRoutes::ON_DEMAND)
+        {
+            return its;
+        }
+        routes = its == FlowRoutes::WAITING ? its : routes;
+    }
+    return routes;
+}
+
+Reachability::FlowRoutes
+Reachability::AskFor(uint32_t from, uint32_t to) const
+{
+    const IpAddress& destination = m_destinations[to];
+    int32_t at = static_cast<int32_t>(from);
+    for (size_t hops = 0; hops <= m_names.size(); hops++)
+    {
+        if (at == static_cast<int32_t>(to) || !m_here[at])
+        {
+            return FlowRoutes::FOUND;
+        }
+        const int32_t next = NextHop(at, destination);
+        if (next < 0)
+        {
+            return destination.family == Family::kIpv4 ? AskAt<ipfamily::V4>(at, destination)
+                                                       : AskAt<ipfamily::V6>(at, destination);
+        }
+        at = next;
+    }
+    return FlowRoutes::WAITING; // a loop
+}
+
+template <class Family>
+Reachability::FlowRoutes
+Reachability::AskAt(uint32_t node, const IpAddress& destination) const
+{
+    const Ptr<Node> object = m_network.GetNodes().Get(node);
+    const auto ip = object->GetObject<typename Family::Layer>();
+    if (!ip || !MayFindRoutesOnDemand<Family>(object))
+    {
+        return FlowRoutes::WAITING;
+    }
+    const auto answer = AskWithPacket<Family>(ip, ip->GetRoutingProtocol(), destination);
+    if (answer.IsOnDemand())
+    {
+        return FlowRoutes::ON_DEMAND;
+    }
+    return answer.hop.interface < 0 ? FlowRoutes::WAITING : FlowRoutes::FOUND;
 }
 
 viaduct::result::RouteSample

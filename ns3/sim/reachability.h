@@ -7,10 +7,17 @@
 
 #include "network.h"
 
+#include "ns3/ip-family.h"
+#include "ns3/nstime.h"
+#include "ns3/route-reader.h"
+
 #include "result/run.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +25,10 @@
 namespace ns3::sim
 {
 
-/** Queries the nodes' routing protocols, hop by hop, whether every node can reach every other one.
+/**
+ * Follows the routes of the nodes' protocols, hop by hop, whether every node can reach every other
+ * one. ns-3's own protocols are asked, which has no effect on them; those of a user are not,
+ * because that may make them send: their tables are read.
  */
 class Reachability
 {
@@ -33,6 +43,34 @@ class Reachability
      *         as to a node of another host
      */
     viaduct::result::Convergence Look() const;
+
+    /** How far the routes that the flows need are. */
+    enum class FlowRoutes
+    {
+        WAITING,   //!< some are missing
+        FOUND,     //!< all are there
+        ON_DEMAND, //!< a protocol looks for them when it is given a packet
+    };
+    /**
+     * Asks the protocols of a user that have no route to the end of a flow, or none that can be
+     * read, for it: by a packet at the node where the flow's would be, as the first packet of the
+     * flow does. The first that looks for a route then ends the questions.
+     * @return how far they are; FOUND also without any flow
+     */
+    FlowRoutes AskForFlows() const;
+    /** @return how many pairs of nodes the flows need routes between, each way counted */
+    uint32_t CountFlowPairs() const
+    {
+        return static_cast<uint32_t>(m_flows.size());
+    }
+
+    /** @return whether some node has a protocol of a user */
+    bool HasUnknown() const;
+    /** @return whether the routes of some node could not be read by the last Look() */
+    bool IsUndecided() const
+    {
+        return m_undecided;
+    }
 
     /** Where packets go from a node of this host, by the present tables: by the destination's
      * number, the destination, or the node of another host that they are passed on to, or -1. */
@@ -57,6 +95,29 @@ class Reachability
     /** An interface of a node on a link. */
     using Place = std::pair<uint32_t, uint32_t>; // node, link
 
+    static constexpr int32_t NONE = -1;      //!< no route
+    static constexpr int32_t UNDECIDED = -2; //!< a protocol of a user may have one
+
+    /** The routes of a user's protocol as they can be read. */
+    struct Table
+    {
+        std::shared_ptr<RouteReader> reader; //!< reads it
+        std::map<viaduct::wire::IpPrefix, RouteCandidate> routes; //!< at the last read
+        bool isComplete{false};                                   //!< it had no others then
+
+        /** @return the route to a destination; null: it has none */
+        const RouteCandidate* Find(const viaduct::wire::IpAddress& destination) const;
+    };
+
+    template <class Family>
+    void MakeTables(uint32_t node);
+    void ReadTables() const;
+    template <class Family>
+    std::optional<ipfamily::NextHop> HopOf(uint32_t node,
+                                           const viaduct::wire::IpAddress& destination) const;
+    FlowRoutes AskFor(uint32_t from, uint32_t to) const;
+    template <class Family>
+    FlowRoutes AskAt(uint32_t node, const viaduct::wire::IpAddress& destination) const;
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
     /** Says of nodes on a Wi-Fi channel whether being on one network is not enough.
      * @param node a node
@@ -72,6 +133,10 @@ class Reachability
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
     const Network& m_network;         //!< the nodes
+    std::set<std::pair<uint32_t, uint32_t>> m_flows; //!< from, to; both ways
+    mutable std::map<Ptr<Object>, Table> m_tables; //!< of the protocols of users
+    mutable Time m_read{-1};                       //!< when these were read
+    mutable bool m_undecided{false};               //!< see IsUndecided()
     std::vector<std::string> m_names; //!< nodes, by number
     bool m_sensing = false;           //!< the protocol has routes to neighbours, too
     std::vector<bool> m_hosts;        //!< whether they run no protocol

@@ -36,6 +36,7 @@ namespace
 
 const Time LOOK_INTERVAL =
     MilliSeconds(200); // between reads of the routes, until they have converged
+const Time SETTLED = Seconds(2); // without a further route, if nothing tells how many will come
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
 const Time HUB_INTERVAL = MilliSeconds(500);    // between two messages with a hub's statistics
 // The statistics of many clients are sent in pieces, so that no frame waits for all of them.
@@ -293,9 +294,44 @@ ScenarioRun::LookAtRoutes()
         Converged(now);
         return;
     }
+    if (const auto found = m_bridged ? std::nullopt : FindByFlows(now))
+    {
+        Converged(*found);
+        return;
+    }
     m_control.Send("progress",
                    {{"time", now.seconds}, {"reachable", now.reachable}, {"pairs", now.pairs}});
     Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
+}
+
+std::optional<viaduct::result::Convergence>
+ScenarioRun::FindByFlows(const viaduct::result::Convergence& now)
+{
+    if (!m_reachability->HasUnknown())
+    {
+        return std::nullopt;
+    }
+    viaduct::result::Convergence found{.seconds = now.seconds};
+    if (m_scenario.flows.empty())
+    {
+        // Nothing tells whether more routes will come than those that have come.
+        const bool isNew = now.reachable != m_reached;
+        m_reached = now.reachable;
+        m_reachedAt = isNew ? Simulator::Now() : m_reachedAt;
+        found.on_demand = true;
+        return Simulator::Now() - m_reachedAt >= SETTLED ? std::optional(found) : std::nullopt;
+    }
+    switch (m_reachability->AskForFlows())
+    {
+    case Reachability::FlowRoutes::ON_DEMAND:
+        found.on_demand = true;
+        return found;
+    case Reachability::FlowRoutes::FOUND:
+        found.reachable = found.pairs = m_reachability->CountFlowPairs();
+        return m_reachability->IsUndecided() ? std::optional(found) : std::nullopt;
+    default:
+        return std::nullopt;
+    }
 }
 
 void

@@ -98,6 +98,8 @@ class ScenarioRun
     void WatchCommands();
     void ShowProgress();
     void LookAtRoutes();
+    std::optional<viaduct::result::Convergence> FindByFlows(
+        const viaduct::result::Convergence& now);
     void Converged(const viaduct::result::Convergence& convergence);
     void SampleRoutes();
     void SchedulePauses();
@@ -129,6 +131,8 @@ class ScenarioRun
     std::vector<viaduct::Duration> m_pauses;             //!< since convergence
     std::unique_ptr<PausedView> m_view;                  //!< if there are any
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
+    uint32_t m_reached{0};       //!< pairs, at the last look
+    Time m_reachedAt;            //!< when they became so many
     viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
 };
 

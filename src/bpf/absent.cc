@@ -66,7 +66,7 @@ viaduct_rbridge_interface RBridgeProgram::CountersOf(int) const { return {}; }
 
 Shares AttachShares(int, std::span<const uint32_t>, uint64_t) { throw EnvironmentError(WhyNot()); }
 
-void AttachUpcalls(int, const UpcallOptions&) {
+std::vector<UniqueFd> AttachUpcalls(int, const UpcallOptions&) {
   throw EnvironmentError(
       WhyNot() +
       "; a protocol that finds routes on demand needs it in mode offload, or use "

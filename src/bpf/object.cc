@@ -120,6 +120,21 @@ void Object::Attach(int ifindex) {
   }
 }
 
+UniqueFd Object::AttachFirst(const char* program, int ifindex) const {
+  constexpr uint32_t kBefore = 1U << 3;  // BPF_F_BEFORE of linux/bpf.h since 6.6
+  const bpf_program* found = bpf_object__find_program_by_name(object_.get(), program);
+  bpf_link_create_opts options{};
+  options.sz = sizeof options;
+  options.flags = kBefore;
+  const int link = IsSaidToLack("tcx")
+                       ? -1
+                       : bpf_link_create(bpf_program__fd(found), ifindex, kTcxIngress, &options);
+  if (link >= 0) return UniqueFd(link);
+  if (!IsSaidToLack("tcx") && errno != EINVAL) RefuseInterface(purpose_, ifindex, errno);
+  AttachToClsact(program, ifindex, Side::kIngress);
+  return {};
+}
+
 void Object::AttachToClsact(const char* program, int ifindex, Side side) const {
   const bpf_program* found = bpf_object__find_program_by_name(object_.get(), program);
   bpf_tc_opts options{};

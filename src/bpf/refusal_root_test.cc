@@ -99,7 +99,7 @@ TEST_F(RefusalRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
   for (const char* helper : {"bpf_skb_change_head()", "bpf_clone_redirect()"}) {
     const Lacking lacking(helper);
     EXPECT_THAT(
-        MessageOf([] { AttachUpcalls(sys::OpenCurrentNamespace().get(), {}); }),
+        MessageOf([] { std::ignore = AttachUpcalls(sys::OpenCurrentNamespace().get(), {}); }),
         testing::HasSubstr(std::string("too old, without ") + helper + "; use mode emulate"));
   }
 }

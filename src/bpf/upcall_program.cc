@@ -23,7 +23,7 @@ viaduct_upcall_settings SettingsOf(const UpcallOptions& options) {
 
 }  // namespace
 
-void AttachUpcalls(int namespace_fd, const UpcallOptions& options) {
+std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& options) {
   const viaduct_upcall_settings settings = SettingsOf(options);
   const Object object(kUpcallProgram, kUpcallProgramSize, "viaduct_upcall_mark",
                       {{"upcall_flows4", settings.copies_ipv4 != 0 ? kMostFlows : 1},
@@ -31,10 +31,14 @@ void AttachUpcalls(int namespace_fd, const UpcallOptions& options) {
                       std::as_bytes(std::span(&settings, 1)), kPurpose);
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
   object.AttachToClsact("viaduct_upcall_mark", options.tun_ifindex, Object::Side::kEgress);
+  std::vector<UniqueFd> links;
   for (const int ifindex : options.ifindexes) {
-    object.AttachToClsact("viaduct_upcall_in", ifindex, Object::Side::kIngress);
+    if (UniqueFd link = object.AttachFirst("viaduct_upcall_in", ifindex)) {
+      links.push_back(std::move(link));
+    }
     object.AttachToClsact("viaduct_upcall_out", ifindex, Object::Side::kEgress);
   }
+  return links;
 }
 
 }  // namespace viaduct::bpf

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/time.h"
 #include "wire/address.h"
 
@@ -43,7 +44,9 @@ struct UpcallOptions {
 // Makes the TUN device write origins, and the interfaces copy to it unicast packets that come in,
 // and those that programs of the namespace send: of each pair of source and destination, the first
 // and then one per interval. At most 65,536 pairs of a family are remembered. It stays so as long
-// as the interfaces exist. Throws EnvironmentError if the kernel cannot.
-void AttachUpcalls(int namespace_fd, const UpcallOptions& options);
+// as the interfaces exist, and the descriptors that it returns are open: packets that come in are
+// copied before the eBPF data plane (forwarder.h) gets them. Throws EnvironmentError if the kernel
+// cannot.
+[[nodiscard]] std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& options);
 
 }  // namespace viaduct::bpf

@@ -168,7 +168,7 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
 
   void Attach(const std::vector<int>& ifindexes = {}, Duration interval = Duration::Seconds(2)) {
     const wire::Family family = At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
-    AttachUpcalls(router_.fd.get(), {tun_index_, ifindexes, {family}, interval});
+    links_ = AttachUpcalls(router_.fd.get(), {tun_index_, ifindexes, {family}, interval});
   }
 
   // What went up next, from the header on. Fails if nothing comes.
@@ -222,6 +222,7 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
   Space left_, router_, right_;
   UniqueFd tun_;
   int tun_index_ = 0;
+  std::vector<UniqueFd> links_;
 };
 
 TEST_P(UpcallTest, MissesTellWhereTheyCameFrom) {

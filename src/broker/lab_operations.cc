@@ -268,22 +268,6 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
   if (forwarder_) forwarder_->Refilter(endpoint.node);
 }
 
-// Upcalls copy packets where the kernel's own forwarding gets them, behind the eBPF program, which
-// would pass them by; with the forwarder in userspace the kernel does not forward.
-void LabOperations::LeaveToKernel(const std::string& node, NodeState& state) {
-  if (state.choice.plane != &fib::kEbpfPlane && state.choice.plane != &fib::kUserspacePlane) return;
-  const lab::Node& asked = lab_->GetNode(node);
-  if (asked.data_plane != &fib::kAutoPlane) {
-    throw UsageError(
-        fmt::format("node {}: its protocol finds routes on demand, which needs "
-                    "data_plane: kernel or auto, not {}",
-                    node, asked.data_plane->name));
-  }
-  state.choice = {&fib::kKernelPlane, "its protocol finds routes on demand"};
-  state.routes =
-      fib::kKernelPlane.make_sink(lab::PlaceOf(lab_->topology(), asked, lab_->NamespaceFd(node)));
-}
-
 void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
   joined_->LeaveToKernel(node);
   fib::Choice& choice = StateOf(node).choice;
@@ -308,10 +292,17 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node,
                      " passes no packets up: its data plane is the simulator, or "
                      "another program gets them");
   }
-  LeaveToKernel(node, state);
-  if (joined_) LeaveByHop(node, "its protocol finds routes on demand");
+  if (!state.choice.plane->layout.kernel_forwards) {
+    throw UsageError(
+        fmt::format("node {}: its protocol finds routes on demand, which needs "
+                    "data_plane: kernel, ebpf, joined or auto, not {}",
+                    node, state.choice.plane->name));
+  }
+  if (joined_) LeaveByHop(node, "its protocol decides about packets");
+  lab::Upcalls upcalls = lab::OpenUpcalls(*lab_, node, families);
   state.upcalls = families;
-  return lab::OpenUpcalls(*lab_, node, families);
+  state.upcall_programs = std::move(upcalls.programs);
+  return std::move(upcalls.device);
 }
 
 void LabOperations::SetNeighbours(const std::string& node,

@@ -69,6 +69,7 @@ class LabOperations final : public Operations {
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
     std::set<wire::Family> upcalls;    // whose packets without a route go up
+    std::vector<UniqueFd> upcall_programs;
     std::vector<lab::Neighbour> held;  // HoldNeighbours()
     // Tables of multicast routes, which stay when the simulator dies; its successor gets them.
     std::map<wire::Family, UniqueFd> multicast;
@@ -81,7 +82,6 @@ class LabOperations final : public Operations {
   static std::map<std::string, NodeState> MakeNodes(
       const lab::Lab& lab, const std::map<std::string, std::string>& reasons);
   NodeState& StateOf(const std::string& node);
-  void LeaveToKernel(const std::string& node, NodeState& state);
   void LeaveByHop(const std::string& node, const char* reason);
   bool ReadSignals();
   void CollectPrograms();

@@ -53,20 +53,20 @@ TEST_F(PlanesTest, EveryHopOfTheEbpfPlaneSeesWhatTheKernelsWould) {
   EXPECT_THAT(test::Differences(ebpf, kernel), testing::IsEmpty());
 }
 
-TEST_F(PlanesTest, ProtocolsThatFindRoutesOnDemandNeedTheKernel) {
-  for (const fib::DataPlane* plane : {&fib::kEbpfPlane, &fib::kUserspacePlane}) {
+TEST_F(PlanesTest, PacketsWithoutARouteGoUpFromAllPlanesButUserspace) {
+  const std::set families = {wire::Family::kIpv4, wire::Family::kIpv6};
+  for (const fib::DataPlane* plane : {&fib::kKernelPlane, &fib::kEbpfPlane, &fib::kAutoPlane}) {
+    lab::Topology on_demand = test::MakeRandomNetwork(1, *plane).topology;
+    for (lab::Node& node : on_demand.nodes) node.by_hop = "its protocol decides about packets";
     Client client = Client::ConnectOrSpawn();
-    client.CreateLab(test::MakeRandomNetwork(1, *plane).topology);
-    EXPECT_THROW(client.OpenUpcalls("r0", {wire::Family::kIpv4}), UsageError);
+    client.CreateLab(on_demand);
+    const nlohmann::json before = client.Describe()["data_planes"]["r0"]["name"];
+    const UniqueFd upcalls = client.OpenUpcalls("r0", families);
+    EXPECT_EQ(client.Describe()["data_planes"]["r0"]["name"], before);
   }
-  lab::Topology on_demand = test::MakeRandomNetwork(1, fib::kAutoPlane).topology;
-  for (lab::Node& node : on_demand.nodes) node.by_hop = "its protocol finds routes on demand";
   Client client = Client::ConnectOrSpawn();
-  client.CreateLab(on_demand);
-  EXPECT_EQ(client.Describe()["data_planes"]["r0"]["name"], "ebpf");
-  EXPECT_EQ(client.Describe()["data_planes"]["s"]["name"], "kernel");
-  const UniqueFd upcalls = client.OpenUpcalls("r0", {wire::Family::kIpv4, wire::Family::kIpv6});
-  EXPECT_EQ(client.Describe()["data_planes"]["r0"]["name"], "kernel");
+  client.CreateLab(test::MakeRandomNetwork(1, fib::kUserspacePlane).topology);
+  EXPECT_THROW(client.OpenUpcalls("r0", families), UsageError);
 }
 
 }  // namespace

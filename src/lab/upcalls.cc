@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "bpf/upcall_program.h"
@@ -58,7 +59,7 @@ void LeaveGroups(sys::Netlink& netlink, int ifindex) {
 
 }  // namespace
 
-UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families) {
+Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families) {
   const int space = lab.NamespaceFd(node);
   sys::Netlink& netlink = lab.NetlinkOf(node);
   UniqueFd device = sys::OpenTun(space, kUpcallDevice);
@@ -79,7 +80,7 @@ UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fam
   sys::WriteSysctls(space, sysctls, true);
   netlink.SetMtu(tun, mtu);
   netlink.SetQueueLength(tun, kUpcallQueue);
-  bpf::AttachUpcalls(space, {tun, ifindexes, families, kCopyInterval});
+  auto programs = bpf::AttachUpcalls(space, {tun, ifindexes, families, kCopyInterval});
   netlink.SetUp(tun, true);  // no packet without an origin
   netlink.AwaitRunning(name, Duration::Seconds(2));
   if (ipv6) LeaveGroups(netlink, tun);
@@ -87,7 +88,7 @@ UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fam
   for (const wire::Family family : families) {
     netlink.AddRoute({{family, {}}, 0}, std::nullopt, tun, kLastResort);
   }
-  return device;
+  return {std::move(device), std::move(programs)};
 }
 
 void HoldNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours) {

@@ -21,13 +21,18 @@ struct Neighbour {
   wire::MacAddress mac;
 };
 
+// What passes a node's packets up.
+struct Upcalls {
+  UniqueFd device;                 // the TUN device's other end, with which it vanishes
+  std::vector<UniqueFd> programs;  // must be kept open: with them the copies end
+};
+
 // Gives the node default routes of these families, of the last resort, to a new TUN device, and
-// returns the device's other end (IFF_NO_PI, non-blocking), with which it vanishes. Packets come
-// after their origin (bpf/upcall_program.h); of the flows that have a route, copies go up. The
+// returns the device's other end (IFF_NO_PI, non-blocking). Packets come after their origin (bpf/upcall_program.h); of the flows that have a route, copies go up. The
 // connected networks' routes go, because the protocol finds its neighbours itself and may reach one
 // by a detour; those to link-local addresses stay. To be called once per node. Throws
 // EnvironmentError if the kernel cannot do it.
-UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families);
+Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families);
 
 // Packets to these neighbours wait in the kernel until they are released, and then go in their
 // order. So the simulator can send what it has kept before the first packet takes a new route.

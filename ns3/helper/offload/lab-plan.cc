@@ -145,9 +145,9 @@ LabPlanner::PlanNode(Ptr<Node> node)
         }
     }
     planned.by_hop = OwnOr(m_settings.byHop, node, {});
-    if (FindsRoutesOnDemand<ipfamily::V4>(node) || FindsRoutesOnDemand<ipfamily::V6>(node))
+    if (MayFindRoutesOnDemand<ipfamily::V4>(node) || MayFindRoutesOnDemand<ipfamily::V6>(node))
     {
-        planned.by_hop = "its protocol finds routes on demand";
+        planned.by_hop = "its protocol decides about packets";
     }
     for (const auto& [name, value] : OwnOr(m_settings.sysctls, node, {}))
     {

@@ -13,28 +13,24 @@ namespace ns3
 namespace
 {
 
-/** @return an address that nobody has (RFC 5737, RFC 6666) */
-template <class Family>
-viaduct::wire::IpAddress
-Nobody()
-{
-    return viaduct::wire::IpAddress::Parse(
-        Family::FAMILY == viaduct::wire::Family::kIpv4 ? "192.0.2.1" : "100::1");
-}
-
+/** @return whether a protocol of a node finds routes in one of two ways */
 template <class Family>
 bool
-IsOnDemand(Ptr<typename Family::Protocol> protocol)
+AnyFinds(Ptr<Node> node, RouteFinding one, RouteFinding other)
 {
-    if (!TraitsOf(protocol).mayFindRoutesOnDemand)
-    {
-        return false;
-    }
-    typename Family::Header header;
-    header.SetDestination(Family::ToAddress(Nobody<Family>()));
-    Socket::SocketErrno error;
-    const auto route = protocol->RouteOutput(Create<Packet>(), header, nullptr, error);
-    return route && DynamicCast<LoopbackNetDevice>(route->GetOutputDevice());
+    const auto protocols = ipfamily::ProtocolsOf<Family>(node->GetObject<typename Family::Layer>());
+    return std::any_of(protocols.begin(), protocols.end(), [&](const auto& protocol) {
+        const RouteFinding finding = TraitsOf(protocol).finding;
+        return finding == one || finding == other;
+    });
+}
+
+/** Counts a packet that an IP layer sends. */
+template <class Layer>
+void
+CountSent(uint32_t* sent, Ptr<const Packet>, Ptr<Layer>, uint32_t)
+{
+    ++*sent;
 }
 
 } // namespace
@@ -43,8 +39,42 @@ template <class Family>
 bool
 FindsRoutesOnDemand(Ptr<Node> node)
 {
-    const auto protocols = ipfamily::ProtocolsOf<Family>(node->GetObject<typename Family::Layer>());
-    return std::any_of(protocols.begin(), protocols.end(), IsOnDemand<Family>);
+    return AnyFinds<Family>(node, RouteFinding::ON_DEMAND, RouteFinding::ON_DEMAND);
+}
+
+template <class Family>
+bool
+MayFindRoutesOnDemand(Ptr<Node> node)
+{
+    return AnyFinds<Family>(node, RouteFinding::ON_DEMAND, RouteFinding::UNKNOWN);
+}
+
+template <class Family>
+ProtocolAnswer
+AskWithPacket(Ptr<typename Family::Layer> ip,
+              Ptr<typename Family::Protocol> protocol,
+              const viaduct::wire::IpAddress& destination)
+{
+    uint32_t sent = 0;
+    const auto count = MakeBoundCallback(&CountSent<typename Family::Layer>, &sent);
+    const bool isWatched = ip->TraceConnectWithoutContext("Tx", count);
+    typename Family::Header header;
+    header.SetDestination(Family::ToAddress(destination));
+    Socket::SocketErrno error = Socket::ERROR_NOTERROR;
+    const auto route = protocol->RouteOutput(Create<Packet>(), header, nullptr, error);
+    if (isWatched)
+    {
+        ip->TraceDisconnectWithoutContext("Tx", count);
+    }
+    ProtocolAnswer answer;
+    answer.isSending = sent > 0;
+    answer.isDeferred = route && DynamicCast<LoopbackNetDevice>(route->GetOutputDevice());
+    if (route && !answer.isDeferred)
+    {
+        answer.hop = {wireconversion::ToWire(route->GetGateway()),
+                      ip->GetInterfaceForDevice(route->GetOutputDevice())};
+    }
+    return answer;
 }
 
 template <class Family>
@@ -102,6 +132,14 @@ InputToProtocol(Ptr<typename Family::Layer> ip,
 
 template bool FindsRoutesOnDemand<ipfamily::V4>(Ptr<Node>);
 template bool FindsRoutesOnDemand<ipfamily::V6>(Ptr<Node>);
+template bool MayFindRoutesOnDemand<ipfamily::V4>(Ptr<Node>);
+template bool MayFindRoutesOnDemand<ipfamily::V6>(Ptr<Node>);
+template ProtocolAnswer AskWithPacket<ipfamily::V4>(Ptr<Ipv4>,
+                                                    Ptr<Ipv4RoutingProtocol>,
+                                                    const viaduct::wire::IpAddress&);
+template ProtocolAnswer AskWithPacket<ipfamily::V6>(Ptr<Ipv6>,
+                                                    Ptr<Ipv6RoutingProtocol>,
+                                                    const viaduct::wire::IpAddress&);
 template bool InputToProtocol<ipfamily::V4>(Ptr<Ipv4>,
                                             Ptr<Packet>,
                                             const Ipv4Header&,

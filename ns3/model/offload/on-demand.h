@@ -20,13 +20,49 @@ namespace ns3
  * Whether one of a node's routing protocols looks for a route only when a packet needs one. Such a
  * protocol of ns-3 answers a query for a destination without a route by a route through the
  * loopback device: the packet comes back to its RouteInput(), which keeps it until the route is
- * found. To be called when the node's addresses are set.
+ * found. Known of ns-3's own protocols only; nothing is asked.
  * @param node the node
- * @return whether one does so for packets of this version of IP. False for DSDV, which also keeps
- * packets, but waits for its neighbours' next announcement.
+ * @return whether one does so for packets of this version of IP
  */
 template <class Family>
 bool FindsRoutesOnDemand(Ptr<Node> node);
+
+/**
+ * @ingroup viaduct
+ * Whether packets without a route must be given to a node's routing protocols, because one finds
+ * routes on demand, or may do so: nothing is known of a user's own. Nothing is asked.
+ * @param node the node
+ * @return whether it is so for packets of this version of IP
+ */
+template <class Family>
+bool MayFindRoutesOnDemand(Ptr<Node> node);
+
+/** A protocol's answer to a question with a packet, and what else it did. */
+struct ProtocolAnswer
+{
+    ipfamily::NextHop hop;  //!< the next hop
+    bool isDeferred{false}; //!< it wants the packet back through the loopback device
+    bool isSending{false};  //!< it sent packets while it was asked
+
+    /** @return whether the question made it look for a route */
+    bool IsOnDemand() const
+    {
+        return isDeferred || isSending;
+    }
+};
+
+/**
+ * Asks a protocol's RouteOutput() with a packet, as a program's packet would, and watches whether
+ * it sends something at once.
+ * @param ip the IP layer
+ * @param protocol one of its protocols, or the one of the layer itself
+ * @param destination the destination
+ * @return the answer
+ */
+template <class Family>
+ProtocolAnswer AskWithPacket(Ptr<typename Family::Layer> ip,
+                             Ptr<typename Family::Protocol> protocol,
+                             const viaduct::wire::IpAddress& destination);
 
 /** Takes a packet that a protocol forwards, now or when it has found the route. */
 template <class Family>

@@ -13,20 +13,27 @@ namespace ns3
 ProtocolTraits
 TraitsOf(Ptr<const Object> protocol)
 {
-    static constexpr ProtocolTraits UNICAST{.mayFindRoutesOnDemand = true,
-                                            .mayRouteMulticast = false};
-    static constexpr ProtocolTraits PROACTIVE{.mayFindRoutesOnDemand = false,
+    static constexpr ProtocolTraits TABLE{.finding = RouteFinding::TABLE,
+                                          .mayRouteMulticast = false};
+    static constexpr ProtocolTraits STATIC{.finding = RouteFinding::TABLE,
+                                           .mayRouteMulticast = true};
+    static constexpr ProtocolTraits ASKED{.finding = RouteFinding::ASKED,
+                                          .mayRouteMulticast = false};
+    static constexpr ProtocolTraits ON_DEMAND{.finding = RouteFinding::ON_DEMAND,
                                               .mayRouteMulticast = false};
+    // DSDV also keeps packets without a route, but waits for its neighbours' next announcement.
     static const std::map<std::string, ProtocolTraits> KNOWN{
-        {"ns3::aodv::RoutingProtocol", UNICAST},
-        {"ns3::dsdv::RoutingProtocol", PROACTIVE},
-        {"ns3::olsr::RoutingProtocol", PROACTIVE},
-        {"ns3::Ipv4GlobalRouting", PROACTIVE},
-        {"ns3::Ipv6GlobalRouting", PROACTIVE},
-        {"ns3::Ipv4NixVectorRouting", UNICAST},
-        {"ns3::Ipv6NixVectorRouting", UNICAST},
-        {"ns3::Rip", PROACTIVE},
-        {"ns3::RipNg", PROACTIVE},
+        {"ns3::aodv::RoutingProtocol", ON_DEMAND},
+        {"ns3::dsdv::RoutingProtocol", TABLE},
+        {"ns3::olsr::RoutingProtocol", TABLE},
+        {"ns3::Ipv4StaticRouting", STATIC},
+        {"ns3::Ipv6StaticRouting", STATIC},
+        {"ns3::Ipv4GlobalRouting", TABLE},
+        {"ns3::Ipv6GlobalRouting", TABLE},
+        {"ns3::Ipv4NixVectorRouting", ASKED},
+        {"ns3::Ipv6NixVectorRouting", ASKED},
+        {"ns3::Rip", TABLE},
+        {"ns3::RipNg", TABLE},
     };
     const auto known = KNOWN.find(protocol->GetInstanceTypeId().GetName());
     return known == KNOWN.end() ? ProtocolTraits() : known->second;

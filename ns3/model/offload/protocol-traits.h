@@ -11,16 +11,24 @@
 namespace ns3
 {
 
+/** @ingroup viaduct How a protocol's routes can be known. */
+enum class RouteFinding
+{
+    TABLE,     //!< all are in its table; RouteOutput() has no effect
+    ASKED,     //!< RouteOutput() tells each, and has no effect
+    ON_DEMAND, //!< it looks for a route when RouteOutput() or RouteInput() is given a packet
+    UNKNOWN,   //!< a protocol of a user: any of these
+};
+
 /**
  * @ingroup viaduct
- * What cannot be found out by asking a routing protocol. Here are those of ns-3 itself; of another
- * nothing is known, so that it may do everything.
+ * What cannot be found out by asking a routing protocol, because asking may make it send. Here are
+ * those of ns-3 itself; of another nothing is known, so that it may do everything.
  */
 struct ProtocolTraits
 {
-    bool mayFindRoutesOnDemand{true}; //!< the packets that it keeps wait for the answer to a
-                                      //!< request, not for its neighbours' next announcement
-    bool mayRouteMulticast{true};     //!< its RouteInput() may forward packets to groups
+    RouteFinding finding{RouteFinding::UNKNOWN}; //!< how its routes can be known
+    bool mayRouteMulticast{true};                //!< its RouteInput() may forward packets to groups
 };
 
 /**

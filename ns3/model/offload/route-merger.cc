@@ -219,7 +219,7 @@ RouteMerger<Family>::CountPreferred() const
 
 template <class Family>
 viaduct::fib::RouteTable
-RouteMerger<Family>::GetTable() const
+RouteMerger<Family>::GetTable(size_t connected) const
 {
     using viaduct::fib::Table;
     viaduct::fib::RouteTable table;
@@ -234,7 +234,7 @@ RouteMerger<Family>::GetTable() const
             }
         };
         add(m_parts[i].routes);
-        if (i < preferred)
+        if (i < std::max(preferred, connected))
         {
             add(m_parts[i].connected);
         }

@@ -52,8 +52,12 @@ class RouteMerger
      */
     void Add(const std::vector<RouteCandidate>& routes);
 
-    /** @return the kernel's tables */
-    viaduct::fib::RouteTable GetTable() const;
+    /**
+     * @param connected of how many protocols, from the first on, the routes to connected networks
+     * are needed too, because the kernel has none of its own
+     * @return the kernel's tables
+     */
+    viaduct::fib::RouteTable GetTable(size_t connected = 0) const;
 
     /** @return how many routes were left out because their interface is not in the lab */
     uint64_t GetUnmapped() const

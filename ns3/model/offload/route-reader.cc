@@ -4,6 +4,9 @@
 
 #include "route-reader.h"
 
+#include "on-demand.h"
+#include "protocol-traits.h"
+
 #include "ns3/ns3-access.h"
 #include "ns3/route-table-text.h"
 
@@ -14,8 +17,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace ns3
@@ -44,7 +49,7 @@ class OlsrRoutes : public RouteReader
     {
     }
 
-    std::vector<RouteCandidate> Read() const override
+    std::vector<RouteCandidate> Read() override
     {
         std::vector<RouteCandidate> routes;
         for (const auto& entry : m_protocol->GetRoutingTableEntries())
@@ -69,6 +74,11 @@ class OlsrRoutes : public RouteReader
             Callback<void, uint32_t>([changed = std::move(changed)](uint32_t) { changed(); }));
     }
 
+    std::string GetMethod() const override
+    {
+        return "table of ns3::olsr";
+    }
+
   private:
     Ptr<olsr::RoutingProtocol> m_protocol; //!< whose
 };
@@ -82,7 +92,7 @@ class TypedRoutes : public RouteReader
     {
     }
 
-    std::vector<RouteCandidate> Read() const override
+    std::vector<RouteCandidate> Read() override
     {
         std::vector<RouteCandidate> routes;
         ns3access::VisitRoutes(*m_protocol, [&](const auto& route, uint32_t metric) {
@@ -96,6 +106,11 @@ class TypedRoutes : public RouteReader
         return false;
     }
 
+    std::string GetMethod() const override
+    {
+        return "table of " + m_protocol->GetInstanceTypeId().GetName();
+    }
+
   private:
     Ptr<typename Family::Protocol> m_protocol; //!< whose
 };
@@ -107,30 +122,35 @@ class AskedRoutes : public RouteReader
   public:
     AskedRoutes(Ptr<typename Family::Layer> ip,
                 Ptr<typename Family::Protocol> protocol,
-                LabAddresses known)
-        : m_ip(std::move(ip)), m_protocol(std::move(protocol)), m_known(std::move(known))
+                RouteQuestions questions)
+        : m_ip(std::move(ip)), m_protocol(std::move(protocol)), m_questions(std::move(questions)),
+          m_unknown(TraitsOf(m_protocol).finding == RouteFinding::UNKNOWN)
     {
     }
 
-    std::vector<RouteCandidate> Read() const override
+    std::vector<RouteCandidate> Read() override
     {
+        static const LabAddresses::element_type NONE;
         std::vector<RouteCandidate> routes;
-        if (!m_known)
+        m_isAsked = m_questions.known && !m_isSending && (!m_unknown || m_questions.asksUnknown);
+        for (const auto& [address, mac] : m_isAsked ? *m_questions.known : NONE)
         {
-            return routes;
-        }
-        for (const auto& [address, mac] : *m_known)
-        {
-            if (address.family != Family::FAMILY)
+            if (address.family != Family::FAMILY || IsOwn(address))
             {
                 continue;
             }
-            const auto hop = ipfamily::Ask<Family>(m_ip, m_protocol, address);
-            if (hop.interface >= 0)
+            const ProtocolAnswer answer = AskWithPacket<Family>(m_ip, m_protocol, address);
+            if (m_unknown && answer.IsOnDemand())
+            {
+                m_isSending = true; // whoever looks for a route must be given a packet
+                m_isAsked = false;
+                return {};
+            }
+            if (answer.hop.interface >= 0)
             {
                 routes.push_back({{address, address.Length() * 8},
-                                  hop.gateway,
-                                  static_cast<uint32_t>(hop.interface),
+                                  answer.hop.gateway,
+                                  static_cast<uint32_t>(answer.hop.interface),
                                   0});
             }
         }
@@ -142,56 +162,226 @@ class AskedRoutes : public RouteReader
         return false;
     }
 
+    std::string GetMethod() const override
+    {
+        return m_isAsked ? "RouteOutput(), for all addresses" : "decisions about packets";
+    }
+
+    std::string WhyIncomplete() const override
+    {
+        return m_isAsked   ? ""
+               : m_isSending ? "RouteOutput() looks for a route when it is asked"
+                             : "it is asked about packets only";
+    }
+
   protected:
+    bool IsOwn(const viaduct::wire::IpAddress& address) const
+    {
+        return m_ip->GetInterfaceForAddress(Family::ToAddress(address)) >= 0;
+    }
+
     Ptr<typename Family::Layer> m_ip;          //!< asks
     Ptr<typename Family::Protocol> m_protocol; //!< answers
-    LabAddresses m_known;                      //!< the addresses
+    RouteQuestions m_questions;                //!< what may be asked
+    bool m_unknown;                            //!< it is a user's
+    bool m_isAsked{false};                     //!< by the last Read()
+    bool m_isSending{false};                   //!< a question made it look for a route
 };
 
-/** The table that a protocol prints; if that cannot be parsed, the answers of RouteOutput(). */
+/** @return a row on one line, without the spaces that align its columns */
+std::string
+Squeeze(const std::string& row)
+{
+    std::istringstream words(row);
+    std::string text;
+    for (std::string word; words >> word;)
+    {
+        text += (text.empty() ? "" : " ") + word;
+    }
+    return text;
+}
+
+/** @return the next hop for a message */
+std::string
+HopText(const viaduct::wire::IpAddress& gateway, uint32_t interface)
+{
+    return (gateway.IsUnspecified() ? "directly" : "by " + gateway.ToString()) + ", interface " +
+           std::to_string(interface);
+}
+
+/**
+ * The table that a protocol prints. That of a user's protocol counts only while every row of it is
+ * understood and those that are compared with RouteOutput() agree; otherwise, and if nothing is
+ * printed, the answers of RouteOutput().
+ */
 template <class Family>
 class PrintedRoutes : public AskedRoutes<Family>
 {
   public:
     using AskedRoutes<Family>::AskedRoutes;
 
-    std::vector<RouteCandidate> Read() const override
+    std::vector<RouteCandidate> Read() override
     {
         std::ostringstream text;
         this->m_protocol->PrintRoutingTable(Create<OutputStreamWrapper>(&text), Time::S);
         const PrintedTable table = ParseRoutingTable(text.str());
-        if (!table.recognized)
-        {
-            return AskedRoutes<Family>::Read();
-        }
         std::vector<RouteCandidate> routes;
+        m_why = this->m_unknown ? WhyNot(text.str(), table) : "";
         for (const PrintedRoute& route : table.routes)
         {
-            const auto interface = FindInterface(route.interface);
+            const auto interface = FindInterface(route);
             if (interface && route.destination.address.family == Family::FAMILY)
             {
-                routes.push_back({route.destination, route.gateway, *interface, route.metric});
+                routes.push_back(
+                    {route.destination, route.gateway, *interface, route.metric});
+            }
+            else if (this->m_unknown && !interface && m_why.empty())
+            {
+                m_why = "no interface of the node is that of the row '" + Squeeze(route.row) + "'";
             }
         }
-        return routes;
+        if (m_why.empty() && this->m_unknown && this->m_questions.samples)
+        {
+            Sample(routes);
+            m_why = m_distrust;
+        }
+        m_isPrinted = table.recognized && m_why.empty();
+        return m_isPrinted ? routes : AskedRoutes<Family>::Read();
+    }
+
+    std::string GetMethod() const override
+    {
+        return m_isPrinted ? "printed table" : AskedRoutes<Family>::GetMethod();
+    }
+
+    std::string WhyIncomplete() const override
+    {
+        const std::string asked = m_isPrinted ? "" : AskedRoutes<Family>::WhyIncomplete();
+        return asked.empty() || m_why.empty() ? asked : m_why + "; " + asked;
+    }
+
+    void Distrust(const std::string& reason) override
+    {
+        if (m_distrust.empty())
+        {
+            m_distrust = reason;
+        }
     }
 
   private:
-    /** The interface a printed route names: by index, device name, or one of its addresses. */
-    std::optional<uint32_t> FindInterface(const std::string& text) const
+    /** What identifies a row, so that each is compared once. */
+    using Key = std::tuple<IpPrefix, viaduct::wire::IpAddress, uint32_t>;
+
+    /** @return why a user's table counts for nothing; empty: it counts */
+    std::string WhyNot(const std::string& text, const PrintedTable& table) const
+    {
+        if (!m_distrust.empty())
+        {
+            return m_distrust;
+        }
+        if (!table.misunderstood.empty())
+        {
+            return "a row of its table is not understood: '" + Squeeze(table.misunderstood) + "'";
+        }
+        if (table.recognized)
+        {
+            return {};
+        }
+        return Squeeze(text).empty() ? "it prints no table"
+                                     : "it prints no table with a header that is understood";
+    }
+
+    /** Compares some of the rows that are new with RouteOutput(). */
+    void Sample(const std::vector<RouteCandidate>& routes)
+    {
+        constexpr size_t MOST = 4; // a read
+        std::set<Key> present;
+        std::vector<const RouteCandidate*> fresh;
+        for (const RouteCandidate& route : routes)
+        {
+            const Key key{route.destination, route.gateway, route.interface};
+            if (present.insert(key).second && !m_seen.contains(key))
+            {
+                fresh.push_back(&route);
+            }
+        }
+        m_seen = std::move(present);
+        const size_t step = std::max<size_t>(1, fresh.size() / MOST);
+        for (size_t i = 0; i < fresh.size() && m_distrust.empty() && !this->m_isSending; i += step)
+        {
+            Compare(*fresh[i], routes);
+        }
+    }
+
+    void Compare(const RouteCandidate& row, const std::vector<RouteCandidate>& routes)
+    {
+        const auto address = AddressIn(row.destination, routes);
+        if (!address || this->IsOwn(*address))
+        {
+            return;
+        }
+        const ProtocolAnswer answer =
+            AskWithPacket<Family>(this->m_ip, this->m_protocol, *address);
+        this->m_isSending |= answer.isSending;
+        const auto direct = [&](const viaduct::wire::IpAddress& gateway) {
+            return gateway.IsUnspecified() || gateway == *address;
+        };
+        const bool isSame = std::any_of(routes.begin(), routes.end(), [&](const auto& other) {
+            const bool isGateway = other.gateway == answer.hop.gateway ||
+                                   (direct(other.gateway) && direct(answer.hop.gateway));
+            return other.destination == row.destination && isGateway &&
+                   static_cast<int32_t>(other.interface) == answer.hop.interface;
+        });
+        if (!isSame)
+        {
+            const std::string said =
+                answer.hop.interface < 0
+                    ? "has no route"
+                    : "sends " + HopText(answer.hop.gateway,
+                                         static_cast<uint32_t>(answer.hop.interface));
+            m_distrust = "its table sends " + address->ToString() + " " +
+                         HopText(row.gateway, row.interface) + ", and RouteOutput() " + said;
+        }
+    }
+
+    /** @return an address for which no row is more specific */
+    static std::optional<viaduct::wire::IpAddress> AddressIn(
+        const IpPrefix& destination,
+        const std::vector<RouteCandidate>& routes)
+    {
+        viaduct::wire::IpAddress address = destination.address;
+        const int bits = address.Length() * 8;
+        if (destination.length < bits - 1)
+        {
+            address.bytes[address.Length() - 1] |= 1; // not the network's own address
+        }
+        const bool isHidden = std::any_of(routes.begin(), routes.end(), [&](const auto& other) {
+            return other.destination.length > destination.length &&
+                   other.destination.Contains(address);
+        });
+        return isHidden ? std::nullopt : std::optional(address);
+    }
+
+    /** The interface a printed route names: by index, device name, or one of its addresses; if it
+     * names none, that on whose network its next hop is. */
+    std::optional<uint32_t> FindInterface(const PrintedRoute& route) const
     {
         const uint32_t n = this->m_ip->GetNInterfaces();
-        if (!text.empty() && std::all_of(text.begin(), text.end(), ::isdigit))
+        const std::string& text = route.interface;
+        if (text.size() < 10 && !text.empty() && std::all_of(text.begin(), text.end(), ::isdigit))
         {
             const auto index = static_cast<uint32_t>(std::stoul(text));
             return index < n ? std::optional(index) : std::nullopt;
         }
+        const auto& hop =
+            route.gateway.IsUnspecified() ? route.destination.address : route.gateway;
         for (uint32_t i = 0; i < n; i++)
         {
             const auto addresses = ipfamily::AddressesOf(this->m_ip, i);
-            if (Names::FindName(this->m_ip->GetNetDevice(i)) == text ||
-                std::any_of(addresses.begin(), addresses.end(), [&](const IpPrefix& own) {
-                    return own.address.ToString() == text;
+            const bool isNamed =
+                !text.empty() && Names::FindName(this->m_ip->GetNetDevice(i)) == text;
+            if (isNamed || std::any_of(addresses.begin(), addresses.end(), [&](const auto& own) {
+                    return text.empty() ? own.Contains(hop) : own.address.ToString() == text;
                 }))
             {
                 return i;
@@ -199,6 +389,11 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
         return std::nullopt;
     }
+
+    std::string m_why;        //!< why the last table counts for nothing
+    std::string m_distrust;   //!< why none does any more
+    bool m_isPrinted{false};  //!< the last table counts
+    std::set<Key> m_seen;     //!< rows that need not be compared again
 };
 
 } // namespace
@@ -237,7 +432,7 @@ PushedRoutes<Family>::Update(const std::vector<Entry>& table)
 
 template <class Family>
 std::vector<RouteCandidate>
-PushedRoutes<Family>::Read() const
+PushedRoutes<Family>::Read()
 {
     std::vector<RouteCandidate> routes;
     for (const auto& [destination, equals] : m_table)
@@ -245,6 +440,34 @@ PushedRoutes<Family>::Read() const
         routes.insert(routes.end(), equals.begin(), equals.end());
     }
     return routes;
+}
+
+template <class Family>
+std::string
+PushedRoutes<Family>::GetMethod() const
+{
+    if (!m_distrust.empty())
+    {
+        return "decisions about packets";
+    }
+    return m_protocol ? "trace sources" : "calls";
+}
+
+template <class Family>
+std::string
+PushedRoutes<Family>::WhyIncomplete() const
+{
+    return m_distrust;
+}
+
+template <class Family>
+void
+PushedRoutes<Family>::Distrust(const std::string& reason)
+{
+    if (m_distrust.empty())
+    {
+        m_distrust = reason;
+    }
 }
 
 template <class Family>
@@ -274,7 +497,7 @@ template <class Family>
 std::shared_ptr<RouteReader>
 MakeRouteReader(Ptr<typename Family::Layer> ip,
                 Ptr<typename Family::Protocol> protocol,
-                const LabAddresses& known)
+                const RouteQuestions& questions)
 {
     if (auto olsr = DynamicCast<olsr::RoutingProtocol>(Ptr<Object>(protocol)))
     {
@@ -284,16 +507,16 @@ MakeRouteReader(Ptr<typename Family::Layer> ip,
     {
         return std::make_shared<TypedRoutes<Family>>(protocol);
     }
-    return std::make_shared<PrintedRoutes<Family>>(ip, protocol, known);
+    return std::make_shared<PrintedRoutes<Family>>(ip, protocol, questions);
 }
 
 template class PushedRoutes<ipfamily::V4>;
 template class PushedRoutes<ipfamily::V6>;
 template std::shared_ptr<RouteReader> MakeRouteReader<ipfamily::V4>(Ptr<Ipv4>,
                                                                     Ptr<Ipv4RoutingProtocol>,
-                                                                    const LabAddresses&);
+                                                                    const RouteQuestions&);
 template std::shared_ptr<RouteReader> MakeRouteReader<ipfamily::V6>(Ptr<Ipv6>,
                                                                     Ptr<Ipv6RoutingProtocol>,
-                                                                    const LabAddresses&);
+                                                                    const RouteQuestions&);
 
 } // namespace ns3

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -44,12 +45,32 @@ class RouteReader
   public:
     virtual ~RouteReader() = default;
     /** @return the protocol's routes now */
-    virtual std::vector<RouteCandidate> Read() const = 0;
+    virtual std::vector<RouteCandidate> Read() = 0;
     /**
      * @param changed called whenever the routes may have changed
      * @return false if the protocol does not report changes, so that it must be polled
      */
     virtual bool Watch(std::function<void()> changed) = 0;
+    /** @return the method, as in "printed table" */
+    virtual std::string GetMethod() const = 0;
+
+    /**
+     * @return why the protocol may have routes that the last Read() does not say, or other ones, so
+     * that only its decisions about packets tell; empty: it has none
+     */
+    virtual std::string WhyIncomplete() const
+    {
+        return {};
+    }
+
+    /**
+     * The protocol decided otherwise than its table says: from now on the table counts for nothing.
+     * @param reason for WhyIncomplete(); has no effect on a table of ns-3's own protocols
+     */
+    virtual void Distrust(const std::string& reason)
+    {
+        (void)reason;
+    }
 };
 
 /**
@@ -71,20 +92,33 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
     /** @param table the whole table; several to one destination are of equal cost */
     void Update(const std::vector<Entry>& table);
 
-    std::vector<RouteCandidate> Read() const override;
+    std::vector<RouteCandidate> Read() override;
     bool Watch(std::function<void()> changed) override;
+    std::string GetMethod() const override;
+    std::string WhyIncomplete() const override;
+    void Distrust(const std::string& reason) override;
 
   private:
     Ptr<Object> m_protocol; //!< the protocol that pushes
+    std::string m_distrust; //!< why the table counts for nothing
     std::map<viaduct::wire::IpPrefix, std::vector<RouteCandidate>> m_table; //!< as pushed
+};
+
+/** @ingroup viaduct What a reader may ask a protocol. */
+struct RouteQuestions
+{
+    LabAddresses known; //!< the destinations that a protocol without a table is asked for; null: it
+                        //!< is not asked
+    bool samples{false}; //!< some rows of a user's protocol's table are compared with RouteOutput()
+    bool asksUnknown{false}; //!< a user's protocol is asked for all `known`, unless that makes it
+                             //!< send; else its decisions about packets must tell its routes
 };
 
 /**
  * @ingroup viaduct
  * @param ip an IP layer
  * @param protocol one of its protocols
- * @param known all addresses of the lab, for a protocol that only answers RouteOutput(); may be
- * null
+ * @param questions what it may be asked
  * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
  * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
  * protocol's printed table; if that cannot be parsed, of the answers of RouteOutput()
@@ -92,7 +126,7 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
 template <class Family>
 std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,
                                              Ptr<typename Family::Protocol> protocol,
-                                             const LabAddresses& known);
+                                             const RouteQuestions& questions);
 
 } // namespace ns3
 

@@ -4,6 +4,7 @@
 
 #include "route-source.h"
 
+#include "protocol-traits.h"
 #include "route-merger.h"
 
 #include "ns3/poll-phase.h"
@@ -39,6 +40,12 @@ RouteSource::GetTypeId()
                           TimeValue(Seconds(1)),
                           MakeTimeAccessor(&RouteSource::m_retryInterval),
                           MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("DecisionTimeout",
+                          "How long a protocol's decision about a packet is a route without being "
+                          "used.",
+                          TimeValue(Seconds(3)),
+                          MakeTimeAccessor(&RouteSource::m_decisionTimeout),
+                          MakeTimeChecker(MilliSeconds(1)))
             .AddTraceSource("Pushed",
                             "Changes were passed to the data plane.",
                             MakeTraceSourceAccessor(&RouteSource::m_pushedTrace),
@@ -105,6 +112,7 @@ RouteSource::DoDispose()
     m_node = nullptr;
     m_names.clear();
     m_readers.clear();
+    m_goesUp = nullptr;
     m_mirror = nullptr;
     Object::DoDispose();
 }
@@ -134,7 +142,9 @@ RouteSource::Connect()
     const auto ip = m_node->GetObject<typename Family::Layer>();
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
-        auto reader = MakeRouteReader<Family>(ip, protocol, m_known);
+        const bool goesUp = m_goesUp && m_goesUp(Family::FAMILY);
+        auto reader = MakeRouteReader<Family>(
+            ip, protocol, {.known = m_known, .samples = true, .asksUnknown = !goesUp});
         if (!reader->Watch(changed))
         {
             auto pushed = std::make_shared<PushedRoutes<Family>>(protocol);
@@ -198,7 +208,7 @@ RouteSource::Poll()
 
 template <class Family>
 RouteSource::Input
-RouteSource::Read(const RouteReader& direct)
+RouteSource::Read(RouteReader& direct)
 {
     Input input;
     const auto ip = m_node->GetObject<typename Family::Layer>();
@@ -210,15 +220,48 @@ RouteSource::Read(const RouteReader& direct)
     {
         input.interfaces.emplace_back(ip->IsUp(i), ipfamily::AddressesOf(ip, i));
     }
+    const bool goesUp = m_goesUp && m_goesUp(Family::FAMILY);
+    bool isAbove = goesUp; // of the first that may decide by packets, which are all it gets
     input.routes.push_back(direct.Read());
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
         const auto reader = m_readers.find(protocol);
-        input.routes.push_back(reader != m_readers.end()
-                                   ? reader->second->Read()
-                                   : MakeRouteReader<Family>(ip, protocol, m_known)->Read());
+        if (reader == m_readers.end())
+        {
+            continue; // installed during the run
+        }
+        const auto routes = reader->second->Read();
+        const bool isComplete = reader->second->WhyIncomplete().empty();
+        input.routes.push_back(isComplete || !goesUp ? routes : std::vector<RouteCandidate>());
+        input.connected = isAbove ? input.routes.size() : input.connected;
+        const RouteFinding finding = TraitsOf(protocol).finding;
+        isAbove &= finding == RouteFinding::TABLE;
+        if (goesUp && finding == RouteFinding::UNKNOWN)
+        {
+            input.routes.push_back(TakeDecisions<Family>());
+            break;
+        }
     }
     return input;
+}
+
+template <class Family>
+std::vector<RouteCandidate>
+RouteSource::TakeDecisions()
+{
+    const Time now = Simulator::Now();
+    std::vector<RouteCandidate> routes;
+    std::erase_if(m_decisions, [&](const auto& entry) {
+        return now - entry.second.second > m_decisionTimeout;
+    });
+    for (const auto& [destination, decision] : m_decisions)
+    {
+        if (destination.family == Family::FAMILY)
+        {
+            routes.push_back(decision.first);
+        }
+    }
+    return routes;
 }
 
 template <class Family>
@@ -234,8 +277,157 @@ RouteSource::Merge(const Input& input)
     {
         merger.Add(routes);
     }
-    m_wanted.merge(merger.GetTable());
+    m_wanted.merge(merger.GetTable(input.connected));
     m_counters.unmapped += merger.GetUnmapped();
+}
+
+void
+RouteSource::Decide(const viaduct::wire::IpAddress& destination,
+                    const viaduct::wire::IpAddress& gateway,
+                    Ptr<NetDevice> device)
+{
+    if (!m_node || !m_mirror)
+    {
+        return;
+    }
+    const auto decide = [&]<class Family>(Family) {
+        const auto ip = m_node->GetObject<typename Family::Layer>();
+        const int32_t interface = device ? ip->GetInterfaceForDevice(device) : -1;
+        const auto protocols = ipfamily::ProtocolsOf<Family>(ip);
+        const auto unknown =
+            std::find_if(protocols.begin(), protocols.end(), [](const auto& protocol) {
+                return TraitsOf(protocol).finding == RouteFinding::UNKNOWN;
+            });
+        if (unknown == protocols.end())
+        {
+            return; // the tables of ns-3's own protocols say it
+        }
+        if (interface < 0)
+        {
+            if (m_decisions.erase(destination) > 0)
+            {
+                RequestUpdate();
+            }
+            return;
+        }
+        DecideOn<Family>(*unknown,
+                         {{destination, destination.Length() * 8},
+                          gateway == destination ? viaduct::wire::IpAddress{Family::FAMILY, {}}
+                                                 : gateway,
+                          static_cast<uint32_t>(interface),
+                          0});
+    };
+    if (destination.family == viaduct::wire::Family::kIpv4)
+    {
+        return decide(ipfamily::V4());
+    }
+    decide(ipfamily::V6());
+}
+
+template <class Family>
+void
+RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandidate& decision)
+{
+    const viaduct::wire::IpAddress& destination = decision.destination.address;
+    const auto known = m_decisions.find(destination);
+    if (known != m_decisions.end() && known->second.first == decision)
+    {
+        known->second.second = Simulator::Now();
+        return;
+    }
+    if (IsIn<Family>(decision, m_wanted))
+    {
+        return;
+    }
+    Refresh(); // the tables may have changed since they were read
+    const auto reader = m_readers.find(unknown);
+    const bool isComplete =
+        reader != m_readers.end() && reader->second->WhyIncomplete().empty();
+    if (isComplete && IsIn<Family>(decision, m_wanted))
+    {
+        return RequestUpdate();
+    }
+    if (isComplete && !IsIn<Family>(decision, Below<Family>(unknown)))
+    {
+        reader->second->Distrust("its routes are not those by which it forwards: it sends " +
+                                 destination.ToString() + " by " +
+                                 (decision.gateway.IsUnspecified() ? "interface "
+                                                                   : decision.gateway.ToString() +
+                                                                         ", interface ") +
+                                 std::to_string(decision.interface));
+    }
+    m_decisions[destination] = {decision, Simulator::Now()};
+    RequestUpdate();
+}
+
+template <class Family>
+bool
+RouteSource::IsIn(const RouteCandidate& decision, const viaduct::fib::RouteTable& table) const
+{
+    using viaduct::fib::Table;
+    const viaduct::wire::IpAddress& destination = decision.destination.address;
+    const auto ip = m_node->GetObject<typename Family::Layer>();
+    const auto name = m_names.find(ip->GetNetDevice(decision.interface));
+    for (const Table which : {Table::kPreferred, Table::kMain})
+    {
+        for (int length = decision.destination.length; length >= 0; length--)
+        {
+            const viaduct::wire::IpPrefix prefix{destination, length};
+            const auto route = table.find({prefix.Network(), 0, which});
+            if (route == table.end())
+            {
+                continue;
+            }
+            const auto& hops = route->second.next_hops;
+            return name != m_names.end() &&
+                   std::any_of(hops.begin(), hops.end(), [&](const auto& hop) {
+                       return hop.interface == name->second && hop.gateway == decision.gateway;
+                   });
+        }
+    }
+    return false;
+}
+
+template <class Family>
+viaduct::fib::RouteTable
+RouteSource::Below(Ptr<typename Family::Protocol> unknown) const
+{
+    const auto ip = m_node->GetObject<typename Family::Layer>();
+    RouteMerger<Family> merger(ip, m_names);
+    const auto protocols = ipfamily::ProtocolsOf<Family>(ip);
+    bool isBelow = false;
+    for (const auto& protocol : protocols)
+    {
+        const auto reader = m_readers.find(protocol);
+        if (isBelow && reader != m_readers.end())
+        {
+            merger.Add(reader->second->Read());
+        }
+        isBelow |= protocol == unknown;
+    }
+    return merger.GetTable(protocols.size());
+}
+
+std::vector<RouteSource::Reading>
+RouteSource::GetReadings() const
+{
+    std::vector<Reading> readings;
+    const auto add = [&]<class Family>(Family) {
+        const auto ip = m_node ? m_node->GetObject<typename Family::Layer>() : nullptr;
+        for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+        {
+            const auto reader = m_readers.find(protocol);
+            if (reader != m_readers.end())
+            {
+                readings.push_back({protocol->GetInstanceTypeId().GetName(),
+                                    reader->second->GetMethod(),
+                                    reader->second->WhyIncomplete()});
+            }
+        }
+    };
+    add(ipfamily::V4());
+    add(ipfamily::V6());
+    return readings;
 }
 
 bool

@@ -18,6 +18,7 @@
 #include "fib/route_mirror.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,8 +42,17 @@ namespace ns3
  *    interface
  *    of R. Cardoso's thesis (2015, section 5.2.1).
  *  - ns-3's static, global, RIP and RIPng routing: their tables, read every PollInterval.
- *  - any other: the table it prints, parsed again every PollInterval.
- *  - one whose output cannot be parsed: RouteOutput() for every address of the lab.
+ *  - any other: the table it prints, parsed again every PollInterval. That of a user's protocol
+ *    counts only while each of its rows is understood, and as long as it agrees with RouteOutput():
+ *    for some of its new rows, and for the packets that go up.
+ *  - a user's protocol without such a table: its decisions about packets that went up (Decide()).
+ *    Each is a route to one destination until the protocol decides otherwise, or nobody has used it
+ *    for DecisionTimeout.
+ *  - where packets do not go up: RouteOutput() for every address of the lab, unless that makes it
+ *    look for routes.
+ *
+ * What a user's protocol does not route, the protocols below it in list routing may; so their
+ * routes become the kernel's only as decisions, too.
  *
  * RouteMerger merges them. A route that the data plane refuses is tried again with every update,
  * and every RetryInterval.
@@ -96,6 +106,34 @@ class RouteSource : public Object
     {
         m_budget = std::move(budget);
     }
+
+    /** How one protocol's routes are known. */
+    struct Reading
+    {
+        std::string protocol; //!< its TypeId
+        std::string method;   //!< as in "printed table"
+        std::string reason;   //!< why no better method serves; empty: none would
+    };
+
+    /** @param goesUp whether a packet without a route, of this version of IP, goes up to the
+     * protocols; called after Start() */
+    void SetUpcalls(std::function<bool(viaduct::wire::Family)> goesUp)
+    {
+        m_goesUp = std::move(goesUp);
+    }
+
+    /**
+     * Takes what the node's protocols decided about a packet that went up.
+     * @param destination the packet's
+     * @param gateway the next hop; unspecified: on link
+     * @param device it leaves by; null: they do not forward it (now)
+     */
+    void Decide(const viaduct::wire::IpAddress& destination,
+                const viaduct::wire::IpAddress& gateway,
+                Ptr<NetDevice> device);
+
+    /** @return how the routes of the node's protocols are known now, those of IPv4 first */
+    std::vector<Reading> GetReadings() const;
 
     /** @param addresses all addresses of the lab, for protocols that only answer RouteOutput() */
     void SetKnownAddresses(LabAddresses addresses)
@@ -184,6 +222,7 @@ class RouteSource : public Object
         std::vector<std::pair<bool, std::vector<viaduct::wire::IpPrefix>>>
             interfaces;                                  //!< up; addresses
         std::vector<std::vector<RouteCandidate>> routes; //!< of each protocol
+        size_t connected{0}; //!< of them, those whose connected networks the kernel must be given
         bool operator==(const Input&) const = default;
     };
 
@@ -195,9 +234,17 @@ class RouteSource : public Object
     template <class Family>
     void Connect();
     template <class Family>
-    Input Read(const RouteReader& direct);
+    Input Read(RouteReader& direct);
     template <class Family>
     void Merge(const Input& input);
+    template <class Family>
+    std::vector<RouteCandidate> TakeDecisions();
+    template <class Family>
+    void DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandidate& decision);
+    template <class Family>
+    bool IsIn(const RouteCandidate& decision, const viaduct::fib::RouteTable& table) const;
+    template <class Family>
+    viaduct::fib::RouteTable Below(Ptr<typename Family::Protocol> unknown) const;
 
     Ptr<Node> m_node;                              //!< whose routes
     std::map<Ptr<NetDevice>, std::string> m_names; //!< kernel names of devices
@@ -208,6 +255,11 @@ class RouteSource : public Object
     PushedRoutes<ipfamily::V4> m_direct4;          //!< routes that a program has pushed
     PushedRoutes<ipfamily::V6> m_direct6;          //!< the same of IPv6
     std::map<Ptr<Object>, std::shared_ptr<RouteReader>> m_readers; //!< by protocol
+    std::function<bool(viaduct::wire::Family)> m_goesUp;           //!< packets without a route do
+    /** A decision of the protocols, and when it was made or confirmed. */
+    using Decision = std::pair<RouteCandidate, Time>;
+    std::map<viaduct::wire::IpAddress, Decision> m_decisions; //!< by destination
+    Time m_decisionTimeout;                                   //!< after their last use
     std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< the routes of the data plane
     bool m_held{false};                                            //!< they stay as they are
     std::string m_refusal;                                         //!< of the last update

@@ -8,8 +8,13 @@
 #include "wire/address_scope.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace ns3
@@ -21,56 +26,170 @@ using viaduct::wire::Family;
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 
-/** The table formats of ns-3's protocols, distinguished by their header line. */
-enum class Format
+/** The columns that are read; the others of a table are SKIPPED. */
+enum class Column
 {
-    NONE,
-    IPV4, //!< Destination Gateway Genmask Flags Metric Ref Use Iface: static, global, RIP
-    IPV6, //!< Destination Next Hop Flag Met Ref Use If: static, global (3.45 on), RIPng
-    OLSR, //!< Destination NextHop Interface Distance
-    DSDV, //!< Destination Gateway Interface HopCount SeqNum LifeTime SettlingTime
-    AODV, //!< Destination Gateway Interface Flag Expire Hops
+    SKIPPED,
+    DESTINATION,
+    MASK,
+    NEXT_HOP,
+    INTERFACE,
+    METRIC,
+    HOPS,     //!< a metric, unless there is a METRIC
+    STATE,    //!< usable or not, as a word or as letters ("UGS")
+    SEQUENCE, //!< of DSDV: odd means that the route is broken
 };
+
+/** A table's columns from the left to the right. */
+using Columns = std::vector<Column>;
 
 std::vector<std::string>
 Words(const std::string& line)
 {
     std::istringstream stream(line);
-    std::vector<std::string> words;
-    for (std::string word; stream >> word;)
-    {
-        words.push_back(word);
-    }
-    return words;
+    return {std::istream_iterator<std::string>(stream), {}};
 }
 
-Format
-FormatOf(const std::vector<std::string>& header)
+/** @return only its letters and digits, in lower case: "Next-Hop" and "NextHop" are one */
+std::string
+Plain(const std::string& word)
 {
-    auto has = [&](const char* word) {
-        return std::find(header.begin(), header.end(), word) != header.end();
+    std::string plain;
+    for (const char c : word.substr(0, word.find('(')))
+    {
+        if (std::isalnum(static_cast<unsigned char>(c)))
+        {
+            plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+    }
+    return plain;
+}
+
+Column
+ColumnOf(const std::string& name)
+{
+    static const std::map<std::string, Column> KNOWN{
+        {"destination", Column::DESTINATION},
+        {"destinationaddress", Column::DESTINATION},
+        {"destinationnetwork", Column::DESTINATION},
+        {"destaddress", Column::DESTINATION},
+        {"destaddr", Column::DESTINATION},
+        {"dest", Column::DESTINATION},
+        {"dst", Column::DESTINATION},
+        {"dstaddr", Column::DESTINATION},
+        {"target", Column::DESTINATION},
+        {"mask", Column::MASK},
+        {"genmask", Column::MASK},
+        {"netmask", Column::MASK},
+        {"networkmask", Column::MASK},
+        {"subnetmask", Column::MASK},
+        {"destmask", Column::MASK},
+        {"destinationmask", Column::MASK},
+        {"prefix", Column::MASK},
+        {"prefixlen", Column::MASK},
+        {"prefixlength", Column::MASK},
+        {"plen", Column::MASK},
+        {"gateway", Column::NEXT_HOP},
+        {"gw", Column::NEXT_HOP},
+        {"nexthop", Column::NEXT_HOP},
+        {"nexthopaddress", Column::NEXT_HOP},
+        {"nexthopaddr", Column::NEXT_HOP},
+        {"nextaddress", Column::NEXT_HOP},
+        {"nextaddr", Column::NEXT_HOP},
+        {"nextnode", Column::NEXT_HOP},
+        {"next", Column::NEXT_HOP},
+        {"via", Column::NEXT_HOP},
+        {"interface", Column::INTERFACE},
+        {"iface", Column::INTERFACE},
+        {"intf", Column::INTERFACE},
+        {"if", Column::INTERFACE},
+        {"ifindex", Column::INTERFACE},
+        {"oif", Column::INTERFACE},
+        {"outinterface", Column::INTERFACE},
+        {"outputinterface", Column::INTERFACE},
+        {"outgoinginterface", Column::INTERFACE},
+        {"localinterface", Column::INTERFACE},
+        {"dev", Column::INTERFACE},
+        {"device", Column::INTERFACE},
+        {"outputdevice", Column::INTERFACE},
+        {"metric", Column::METRIC},
+        {"met", Column::METRIC},
+        {"cost", Column::METRIC},
+        {"distance", Column::HOPS},
+        {"dist", Column::HOPS},
+        {"hopcount", Column::HOPS},
+        {"hopcnt", Column::HOPS},
+        {"hops", Column::HOPS},
+        {"flag", Column::STATE},
+        {"flags", Column::STATE},
+        {"state", Column::STATE},
+        {"status", Column::STATE},
+        {"valid", Column::STATE},
+        {"seqnum", Column::SEQUENCE},
     };
-    if (header.empty() || header[0] != "Destination")
+    const auto known = KNOWN.find(name);
+    return known == KNOWN.end() ? Column::SKIPPED : known->second;
+}
+
+/** The columns of a header. Names of two words ("Next Hop") are one column. */
+Columns
+ColumnsOf(const std::vector<std::string>& header)
+{
+    Columns columns;
+    for (size_t i = 0; i < header.size(); i++)
     {
-        return Format::NONE;
+        const std::string next = i + 1 < header.size() ? Plain(header[i + 1]) : "";
+        const Column alone = ColumnOf(Plain(header[i]));
+        const Column both = next.empty() ? Column::SKIPPED : ColumnOf(Plain(header[i]) + next);
+        // "Destination Mask" are two columns, each with a name of its own.
+        const bool areTwo = alone != Column::SKIPPED && ColumnOf(next) != Column::SKIPPED;
+        const bool isOfTwo = both != Column::SKIPPED && !areTwo;
+        const Column column = isOfTwo ? both : alone;
+        i += isOfTwo ? 1 : 0;
+        // The first of two of one kind counts, as "Hops" before "MaxHops" does.
+        const bool isNew = std::find(columns.begin(), columns.end(), column) == columns.end();
+        columns.push_back(isNew ? column : Column::SKIPPED);
     }
-    if (has("Genmask"))
+    return columns;
+}
+
+bool
+Has(const Columns& columns, Column column)
+{
+    return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
+/** "Network" and "Prefix" are destinations where no column is called so. */
+void
+NameDestination(Columns& columns, const std::vector<std::string>& header)
+{
+    for (size_t i = 0; i < columns.size() && columns.size() == header.size(); i++)
     {
-        return Format::IPV4;
+        const std::string name = Plain(header[i]);
+        if (!Has(columns, Column::DESTINATION) && (name == "network" || name == "prefix"))
+        {
+            columns[i] = Column::DESTINATION;
+        }
     }
-    if (has("Next") && has("Hop"))
+}
+
+/** @return the columns, if it is the header of a table of routes; else nothing */
+Columns
+ReadHeader(const std::vector<std::string>& words)
+{
+    Columns columns = ColumnsOf(words);
+    NameDestination(columns, words);
+    // A sequence number says something about the route in DSDV only.
+    const bool isDsdv = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+        return Plain(word) == "settlingtime";
+    });
+    if (!isDsdv)
     {
-        return Format::IPV6;
+        std::replace(columns.begin(), columns.end(), Column::SEQUENCE, Column::SKIPPED);
     }
-    if (has("NextHop"))
-    {
-        return Format::OLSR;
-    }
-    if (has("SeqNum"))
-    {
-        return Format::DSDV;
-    }
-    return has("Expire") ? Format::AODV : Format::NONE;
+    const bool isTable = Has(columns, Column::DESTINATION) &&
+                         (Has(columns, Column::NEXT_HOP) || Has(columns, Column::INTERFACE));
+    return isTable ? columns : Columns();
 }
 
 std::optional<IpAddress>
@@ -86,197 +205,311 @@ TryAddress(const std::string& text)
     }
 }
 
-uint32_t
-Number(const std::string& text)
+/** @return whether it is an address, or a network as "10.0.0.0/24" */
+bool
+IsAddress(const std::string& word)
 {
-    uint32_t value = 0;
-    for (const char c : text)
-    {
-        if (!std::isdigit(static_cast<unsigned char>(c)))
-        {
-            return 0; // "-": not implemented by this protocol
-        }
-        value = value * 10 + static_cast<uint32_t>(c - '0');
-    }
-    return value;
+    return TryAddress(word.substr(0, word.find('/'))).has_value();
+}
+
+bool
+IsNumber(const std::string& text)
+{
+    return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), [](char c) {
+        return std::isdigit(static_cast<unsigned char>(c));
+    });
 }
 
 std::optional<int>
-MaskLength(const std::string& text)
+MaskLength(const std::string& text, Family family)
 {
-    auto mask = TryAddress(text);
-    if (!mask || mask->family != Family::kIpv4)
+    const int most = family == Family::kIpv4 ? 32 : 128;
+    const std::string digits = text.starts_with("/") ? text.substr(1) : text;
+    if (IsNumber(digits))
+    {
+        const int length = std::stoi(digits);
+        return length <= most ? std::optional(length) : std::nullopt;
+    }
+    const auto mask = TryAddress(text);
+    if (!mask || mask->family != family)
     {
         return std::nullopt;
     }
+    const auto bit = [&](int i) { return (mask->bytes[i / 8] & (0x80 >> (i % 8))) != 0; };
     int length = 0;
-    while (length < 32 && (mask->bytes[length / 8] & (0x80 >> (length % 8))))
+    while (length < most && bit(length))
     {
         length++;
+    }
+    for (int i = length; i < most; i++)
+    {
+        if (bit(i))
+        {
+            return std::nullopt;
+        }
     }
     return length;
 }
 
-/** @return the words from an index on, as one text: an interface name may contain spaces */
-std::string
-Rest(const std::vector<std::string>& words, size_t from)
-{
-    std::string text;
-    for (size_t i = from; i < words.size(); i++)
-    {
-        text += (i > from ? " " : "") + words[i];
-    }
-    return text;
-}
-
-std::optional<PrintedRoute>
-Make(const std::optional<IpAddress>& destination,
-     const std::optional<IpAddress>& gateway,
-     int length)
-{
-    if (!destination || !gateway || destination->family != gateway->family)
-    {
-        return std::nullopt;
-    }
-    PrintedRoute route;
-    route.destination = IpPrefix{*destination, length}.Network();
-    route.gateway = *gateway;
-    return route;
-}
-
-std::optional<PrintedRoute>
-ParseIpv4(const std::vector<std::string>& words)
-{
-    if (words.size() < 8)
-    {
-        return std::nullopt;
-    }
-    auto length = MaskLength(words[2]);
-    if (!length)
-    {
-        return std::nullopt;
-    }
-    auto route = Make(TryAddress(words[0]), TryAddress(words[1]), *length);
-    if (route)
-    {
-        route->metric = Number(words[4]);
-        route->interface = Rest(words, 7);
-    }
-    return route;
-}
-
 /**
- * Separates columns that have run together: a destination of more than 30 characters leaves no
- * space before the next hop ("2001:...:7777/64fe80::1"), a next hop of more than 26 none before the
- * flags. Flags begin with "U", which no address contains. If the digits after the slash can be
- * split in several ways, the longest prefix whose host bits are all zero is used.
+ * Separates columns that have run together: in ns-3's tables of IPv6 a destination of more than 30
+ * characters leaves no space before the next hop ("2001:...:7777/64fe80::1"), a next hop of more
+ * than 26 none before the flags. Flags begin with "U", which no address contains. If the digits
+ * after the slash can be split in several ways, the longest prefix whose host bits are all zero is
+ * used.
  * @param line the row
- * @return its words, at least eight if it can be parsed
+ * @return it, with spaces where they are missing
  */
-std::vector<std::string>
+std::string
 SeparateIpv6(const std::string& line)
 {
     std::string text = line;
     const size_t slash = text.find('/');
-    if (slash == std::string::npos)
+    if (slash == std::string::npos || text.find(':') > slash)
     {
-        return {};
+        return text;
     }
     const size_t flags = text.find('U', slash);
-    if (flags != std::string::npos && flags > 0 && text[flags - 1] != ' ')
+    if (flags != std::string::npos && text[flags - 1] != ' ')
     {
         text.insert(flags, " ");
     }
-    const size_t column = text.find(' ', slash);
-    const size_t end = column == std::string::npos ? text.size() : column;
-    if (text.find(':', slash) > end)
+    const size_t end = std::min(text.find(' ', slash), text.size());
+    const auto destination = TryAddress(text.substr(0, slash));
+    if (!destination || text.find(':', slash) > end)
     {
-        return Words(text);
+        return text;
     }
-    auto destination = TryAddress(text.substr(0, slash));
-    for (size_t digits = 3; destination && digits > 0; digits--)
+    for (size_t digits = 3; digits > 0; digits--)
     {
         const std::string number = text.substr(slash + 1, digits);
-        const int length = static_cast<int>(Number(number));
         const size_t cut = slash + 1 + digits;
-        if (!std::all_of(number.begin(), number.end(), ::isdigit) || length > 128 || cut >= end ||
+        if (!IsNumber(number) || std::stoi(number) > 128 || cut >= end ||
             !TryAddress(text.substr(cut, end - cut)))
         {
             continue;
         }
-        if (IpPrefix{*destination, length}.Network().address == *destination)
+        if (IpPrefix{*destination, std::stoi(number)}.Network().address == *destination)
         {
             text.insert(cut, " ");
-            return Words(text);
+            return text;
         }
     }
-    return {};
+    return text;
 }
 
-std::optional<PrintedRoute>
-ParseIpv6(const std::string& line)
+/** @return the words of a row, one for each column; nothing if they are too few, or too many */
+std::optional<std::vector<std::string>>
+Cells(const std::vector<std::string>& words, const Columns& columns)
 {
-    const auto words = SeparateIpv6(line);
-    if (words.size() < 7)
+    if (words.size() == columns.size())
+    {
+        return words;
+    }
+    const auto place = std::find(columns.begin(), columns.end(), Column::INTERFACE);
+    if (words.size() < columns.size() || place == columns.end())
     {
         return std::nullopt;
     }
-    const size_t slash = words[0].find('/');
-    const int length = static_cast<int>(Number(words[0].substr(slash + 1)));
-    auto route = Make(TryAddress(words[0].substr(0, slash)), TryAddress(words[1]), length);
-    if (route)
+    const auto first = words.begin() + (place - columns.begin());
+    const auto last = first + static_cast<long>(words.size() - columns.size());
+    std::vector<std::string> cells(words.begin(), first);
+    std::string name = *first;
+    for (auto word = first; word != last; ++word)
     {
-        route->metric = Number(words[3]);
-        route->interface = Rest(words, 6);
+        name += " " + *(word + 1);
     }
-    return route;
+    cells.push_back(name);
+    cells.insert(cells.end(), last + 1, words.end());
+    return cells;
 }
 
-/** Host routes: OLSR, DSDV, AODV. @return nothing if the entry is not in use */
-std::optional<PrintedRoute>
-ParseHost(Format format, const std::vector<std::string>& words)
+/** Whether a route is usable, by the word of a STATE. Nothing: it says neither. */
+std::optional<bool>
+IsUp(const std::string& word)
 {
-    const size_t needed = format == Format::OLSR ? 4 : 6;
-    if (words.size() < needed)
+    static const std::set<std::string> UP{"up", "valid", "active", "yes", "true", "1"};
+    static const std::set<std::string> DOWN{
+        "down", "invalid", "inactive", "no", "false", "0", "expired", "broken", "insearch", "search",
+        "searching", "stale", "unreachable"};
+    const std::string plain = Plain(word);
+    if (UP.contains(plain) || DOWN.contains(plain))
     {
-        return std::nullopt;
+        return UP.contains(plain);
     }
-    auto route = Make(TryAddress(words[0]), TryAddress(words[1]), 32);
-    if (!route)
-    {
-        return std::nullopt;
-    }
-    route->interface = words[2];
-    switch (format)
-    {
-    case Format::OLSR:
-        // A device name may contain spaces; the distance is the last word.
-        route->interface = Rest({words.begin(), words.end() - 1}, 2);
-        route->metric = Number(words.back());
-        return route;
-    case Format::DSDV:
-        route->metric = Number(words[3]);
-        return Number(words[4]) % 2 == 0 ? route : std::nullopt;
-    default:
-        route->metric = Number(words.back());
-        return words[3] == "UP" ? route : std::nullopt;
-    }
+    // As route(8) prints them: U up, G gateway, H host, ! reject...
+    const bool isLetters = word.find_first_not_of("UGHRDMACS!") == std::string::npos;
+    return isLetters && word.starts_with("U")
+               ? std::optional(word.find('!') == std::string::npos)
+               : std::nullopt;
 }
 
-/** @return whether a title line is that of a protocol whose format is known */
+/** A metric. Nothing: the word is none. */
+std::optional<uint32_t>
+Metric(const std::string& word)
+{
+    constexpr uint32_t INFINITE = std::numeric_limits<uint32_t>::max();
+    static const std::set<std::string> NONE{"-", "*"}; // not implemented by the protocol
+    static const std::set<std::string> ENDLESS{"inf", "infinity", "-1", "4294967295"};
+    if (NONE.contains(word))
+    {
+        return 0;
+    }
+    if (ENDLESS.contains(word))
+    {
+        return INFINITE;
+    }
+    if (IsNumber(word))
+    {
+        return static_cast<uint32_t>(std::stoul(word));
+    }
+    // A quality, such as OLSR's ETX: in thousandths, to keep the order.
+    char* end = nullptr;
+    const double value = std::strtod(word.c_str(), &end);
+    const bool isReal = end != word.c_str() && *end == '\0' && value >= 0 && value < 1e6;
+    return isReal ? std::optional(static_cast<uint32_t>(value * 1000)) : std::nullopt;
+}
+
+/** A row's content, column by column. */
+class Row
+{
+  public:
+    /** @param line the row @param cells its words @param columns what they are */
+    Row(const std::string& line, const std::vector<std::string>& cells, const Columns& columns)
+        : m_cells(cells), m_columns(columns)
+    {
+        m_route.row = line;
+    }
+
+    /** @return whether it is understood */
+    bool Read()
+    {
+        return ReadDestination() && ReadNextHop() && ReadMetric() && ReadState();
+    }
+
+    /** @return the route; nothing if it is not usable */
+    std::optional<PrintedRoute> GetRoute() const
+    {
+        return m_usable ? std::optional(m_route) : std::nullopt;
+    }
+
+  private:
+    const std::string* Find(Column column) const
+    {
+        const auto place = std::find(m_columns.begin(), m_columns.end(), column);
+        return place == m_columns.end() ? nullptr : &m_cells[place - m_columns.begin()];
+    }
+
+    bool ReadDestination()
+    {
+        const std::string& text = *Find(Column::DESTINATION);
+        const std::string* mask = Find(Column::MASK);
+        const size_t slash = text.find('/');
+        const bool isDefault = text == "default" || text == "Default";
+        const auto address = isDefault ? std::optional(FamilyOf()) : TryAddress(text.substr(0, slash));
+        if (!address)
+        {
+            return false;
+        }
+        std::optional<int> length = isDefault ? 0 : address->Length() * 8;
+        if (slash != std::string::npos)
+        {
+            length = MaskLength(text.substr(slash), address->family);
+        }
+        else if (mask)
+        {
+            length = MaskLength(*mask, address->family);
+        }
+        if (!length)
+        {
+            return false;
+        }
+        m_route.destination = IpPrefix{*address, *length}.Network();
+        return true;
+    }
+
+    /** @return the unspecified address of the next hop's family, for the destination "default" */
+    IpAddress FamilyOf() const
+    {
+        const std::string* hop = Find(Column::NEXT_HOP);
+        const auto address = hop ? TryAddress(*hop) : std::nullopt;
+        return {address ? address->family : Family::kIpv4, {}};
+    }
+
+    bool ReadNextHop()
+    {
+        static const std::set<std::string> ON_LINK{
+            "-", "*", "direct", "local", "onlink", "connected", "none", "link"};
+        const Family family = m_route.destination.address.family;
+        m_route.gateway = {family, {}};
+        if (const std::string* text = Find(Column::INTERFACE))
+        {
+            m_route.interface = *text;
+        }
+        const std::string* text = Find(Column::NEXT_HOP);
+        if (!text || *text == "-" || *text == "*" || ON_LINK.contains(Plain(*text)))
+        {
+            return true;
+        }
+        const auto address = TryAddress(*text);
+        if (!address || address->family != family)
+        {
+            return false;
+        }
+        m_route.gateway = *address;
+        return true;
+    }
+
+    bool ReadMetric()
+    {
+        const std::string* text = Find(Column::METRIC);
+        text = text ? text : Find(Column::HOPS);
+        const auto metric = text ? Metric(*text) : 0;
+        if (!metric)
+        {
+            return false;
+        }
+        m_route.metric = *metric;
+        m_usable &= *metric != std::numeric_limits<uint32_t>::max();
+        return true;
+    }
+
+    bool ReadState()
+    {
+        if (const std::string* sequence = Find(Column::SEQUENCE))
+        {
+            if (!IsNumber(*sequence))
+            {
+                return false;
+            }
+            m_usable &= std::stoul(*sequence) % 2 == 0;
+        }
+        const std::string* text = Find(Column::STATE);
+        const auto isUp = text ? IsUp(*text) : true;
+        m_usable &= isUp.value_or(false);
+        return isUp.has_value();
+    }
+
+    const std::vector<std::string>& m_cells; //!< its words
+    const Columns& m_columns;                //!< what they are
+    PrintedRoute m_route;                    //!< what was read
+    bool m_usable{true};                     //!< the route may be used
+};
+
+/** @return whether a title line is that of a protocol that prints no header over an empty table */
 bool
 IsKnownTitle(const std::string& line)
 {
-    static const char* const titles[] = {"Ipv4StaticRouting table",
-                                         "Ipv6StaticRouting table",
-                                         "Ipv4GlobalRouting table",
-                                         "Ipv6GlobalRouting table",
-                                         "IPv4 RIP table",
-                                         "IPv6 RIPng table",
-                                         "OLSR Routing table",
-                                         "DSDV Routing table",
-                                         "AODV Routing table"};
-    return std::any_of(std::begin(titles), std::end(titles), [&](const char* title) {
+    static constexpr std::array TITLES{"Ipv4StaticRouting table",
+                                       "Ipv6StaticRouting table",
+                                       "Ipv4GlobalRouting table",
+                                       "Ipv6GlobalRouting table",
+                                       "IPv4 RIP table",
+                                       "IPv6 RIPng table",
+                                       "OLSR Routing table",
+                                       "DSDV Routing table",
+                                       "AODV Routing table"};
+    return std::any_of(TITLES.begin(), TITLES.end(), [&](const char* title) {
         return line.find(title) != std::string::npos;
     });
 }
@@ -290,53 +523,69 @@ IsMirrored(const PrintedRoute& route)
     return !viaduct::wire::IsLoopback(address) && !broadcast && !address.IsMulticast();
 }
 
+/** Adds what a line below a header says. */
+void
+ReadRow(const std::string& line, const Columns& columns, PrintedTable& table)
+{
+    const auto words = Words(SeparateIpv6(line));
+    const bool isDefault = words[0] == "default" || words[0] == "Default";
+    if (!isDefault && std::none_of(words.begin(), words.end(), IsAddress))
+    {
+        return; // a rule under the header, a sum at the end
+    }
+    const auto cells = Cells(words, columns);
+    std::optional<Row> row;
+    if (cells)
+    {
+        row.emplace(line, *cells, columns);
+    }
+    if (!row || !row->Read())
+    {
+        table.misunderstood = table.misunderstood.empty() ? line : table.misunderstood;
+        return;
+    }
+    const auto route = row->GetRoute();
+    if (route && IsMirrored(*route))
+    {
+        table.routes.push_back(*route);
+    }
+}
+
 } // namespace
 
 PrintedTable
 ParseRoutingTable(const std::string& text)
 {
     PrintedTable table;
-    Format format = Format::NONE;
+    Columns columns;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);)
     {
         const auto words = Words(line);
         if (words.empty())
         {
-            format = Format::NONE;
             continue;
         }
-        // "Node: 0, Time: +1s, Local time: +1s, Ipv4StaticRouting table"; an empty table has no
-        // header below it.
+        // "Node: 0, Time: +1s, Local time: +1s, Ipv4StaticRouting table"
         if (words[0] == "Node:")
         {
             table.recognized |= IsKnownTitle(line);
-            format = Format::NONE;
+            columns.clear();
             continue;
         }
-        if (words[0] == "Destination")
+        if (const Columns header = ReadHeader(words); !header.empty())
         {
-            format = FormatOf(words);
-            table.recognized |= format != Format::NONE;
+            table.recognized = true;
+            columns = header;
             continue;
         }
-        std::optional<PrintedRoute> route;
-        switch (format)
+        if (!columns.empty())
         {
-        case Format::NONE:
-            break;
-        case Format::IPV4:
-            route = ParseIpv4(words);
-            break;
-        case Format::IPV6:
-            route = ParseIpv6(line);
-            break;
-        default:
-            route = ParseHost(format, words);
+            ReadRow(line, columns, table);
         }
-        if (route && IsMirrored(*route))
+        else if (IsAddress(words[0]) && table.misunderstood.empty())
         {
-            table.routes.push_back(*route);
+            table.misunderstood = line; // a route, as it seems, without a header
         }
     }
     return table;

@@ -120,14 +120,16 @@ void
 UpcallPort::Start()
 {
     std::set<wire::Family> families;
-    if (FindsRoutesOnDemand<ipfamily::V4>(m_node))
-    {
-        families.insert(wire::Family::kIpv4);
-    }
-    if (FindsRoutesOnDemand<ipfamily::V6>(m_node))
-    {
-        families.insert(wire::Family::kIpv6);
-    }
+    const auto add = [&]<class Family>(Family) {
+        // Where packets cannot go up, a user's protocol may still have a table.
+        if (FindsRoutesOnDemand<Family>(m_node) ||
+            (m_kernel->CanOpen() && MayFindRoutesOnDemand<Family>(m_node)))
+        {
+            families.insert(Family::FAMILY);
+        }
+    };
+    add(ipfamily::V4());
+    add(ipfamily::V6());
     if (families.empty())
     {
         return;
@@ -139,6 +141,7 @@ UpcallPort::Start()
                                   "ns3::ReactorSimulatorImpl when the kernel forwards");
     }
     m_port = m_kernel->Open(families);
+    m_families = families;
     for (const auto& [device, name] : m_names)
     {
         m_devices[m_kernel->IfIndexOf(name)] = device;
@@ -163,6 +166,7 @@ UpcallPort::DoDispose()
     m_port = nullptr;
     m_kernel = nullptr;
     m_routed = nullptr;
+    m_decided = nullptr;
     m_names.clear();
     m_devices.clear();
     m_node = nullptr;
@@ -252,16 +256,32 @@ UpcallPort::HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr
         (header.*Family::SetHops)(static_cast<uint8_t>((header.*Family::GetHops)() + 1));
         return InputMissed<Family>(packet, header, from);
     }
+    const Original original{wireconversion::ToWire(header.GetDestination()), packet->GetSize()};
     const auto route = AskProtocol<Family>(m_node, packet, header);
     if (!route)
     {
+        Decide<Family>(original.destination, nullptr);
         return Drop(packet, NO_ROUTE);
     }
     if (IsLoopback(route->GetOutputDevice()))
     {
         return InputMissed<Family>(packet, header, route->GetOutputDevice());
     }
-    Send<Family>(route, packet, header);
+    Send<Family>(route, packet, header, original);
+}
+
+template <class Family>
+void
+UpcallPort::Decide(const wire::IpAddress& destination, Ptr<typename Family::Route> route)
+{
+    const bool isRouted = route && !IsLoopback(route->GetOutputDevice());
+    if (m_decided)
+    {
+        m_decided(destination,
+                  isRouted ? wireconversion::ToWire(route->GetGateway())
+                           : wire::IpAddress{Family::FAMILY, {}},
+                  isRouted ? route->GetOutputDevice() : nullptr);
+    }
 }
 
 template <class Family>
@@ -271,14 +291,17 @@ UpcallPort::InputMissed(Ptr<Packet> packet,
                         Ptr<NetDevice> from)
 {
     const Ptr<UpcallPort> self(this); // the protocol may keep the packet
+    const Original original{wireconversion::ToWire(header.GetDestination()), packet->GetSize()};
     const bool isTaken = InputToProtocol<Family>(
         m_node->GetObject<typename Family::Layer>(),
         packet,
         header,
         from,
-        [self](Ptr<typename Family::Route> route,
-               Ptr<const Packet> kept,
-               const typename Family::Header& its) { self->Send<Family>(route, kept, its); },
+        [self, original](Ptr<typename Family::Route> route,
+                         Ptr<const Packet> kept,
+                         const typename Family::Header& its) {
+            self->Send<Family>(route, kept, its, original);
+        },
         [self](Ptr<const Packet> kept) { self->Drop(kept, NO_ROUTE); });
     if (!isTaken)
     {
@@ -296,21 +319,27 @@ UpcallPort::HandleCopy(Ptr<Packet> packet,
     {
         return;
     }
+    const auto destination = wireconversion::ToWire(header.GetDestination());
     bool isRouted = false;
     if (from)
     {
+        Ptr<typename Family::Route> taken;
         isRouted = InputToProtocol<Family>(
             m_node->GetObject<typename Family::Layer>(),
             packet,
             header,
             from,
-            [](Ptr<typename Family::Route>, Ptr<const Packet>, const typename Family::Header&) {},
+            [&taken](Ptr<typename Family::Route> route,
+                     Ptr<const Packet>,
+                     const typename Family::Header&) { taken = route; },
             [](Ptr<const Packet>) {});
+        Decide<Family>(destination, taken);
     }
     else
     {
         const auto route = AskProtocol<Family>(m_node, packet, header);
         isRouted = route && !IsLoopback(route->GetOutputDevice());
+        Decide<Family>(destination, route);
     }
     if (!isRouted)
     {
@@ -329,7 +358,8 @@ template <class Family>
 void
 UpcallPort::Send(Ptr<typename Family::Route> route,
                  Ptr<const Packet> packet,
-                 const typename Family::Header& header)
+                 const typename Family::Header& header,
+                 const Original& original)
 {
     if (!m_node)
     {
@@ -357,6 +387,14 @@ UpcallPort::Send(Ptr<typename Family::Route> route,
         return Drop(packet, NOT_SENT);
     }
     m_counters.sent.Add(whole->GetSize());
+    // The kernel would forward what the protocol has not changed.
+    const bool isSame = packet->GetSize() == original.size &&
+                        wireconversion::ToWire(header.GetDestination()) == original.destination;
+    m_counters.changed += isSame ? 0 : 1;
+    if (isSame)
+    {
+        Decide<Family>(original.destination, route);
+    }
     m_routed();
 }
 

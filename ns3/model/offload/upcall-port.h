@@ -39,7 +39,8 @@ namespace ns3
  * Packets that the kernel forwards by itself are seen as copies, one per flow and interval: the
  * protocol learns that its route is in use, and what it does with the copy is discarded.
  *
- * Exists on every offloaded node, but only opens where a protocol finds routes on demand.
+ * Exists on every offloaded node, but only opens where a protocol finds routes on demand, or may do
+ * so: what a user's protocol does is not known.
  */
 class UpcallPort : public Object
 {
@@ -51,6 +52,8 @@ class UpcallPort : public Object
     {
       public:
         virtual ~Kernel() = default;
+        /** @return whether the node's data plane can give packets to the simulator */
+        virtual bool CanOpen() const = 0;
         /**
          * @param families of the packets that go up
          * @return what carries them; called once
@@ -112,6 +115,7 @@ class UpcallPort : public Object
         Count missed; //!< the kernel had no route
         Count copies; //!< seen as copies
         Count sent;   //!< of those missed, left the node
+        uint64_t changed{0}; //!< of those sent, the protocol had changed
     };
 
     /** @return the object TypeId */
@@ -129,18 +133,38 @@ class UpcallPort : public Object
         m_routed = std::move(routed);
     }
 
+    /** Takes what the protocols decided about a packet (RouteSource::Decide()). */
+    using Decided = std::function<void(const viaduct::wire::IpAddress& destination,
+                                       const viaduct::wire::IpAddress& gateway,
+                                       Ptr<NetDevice> device)>;
+
+    /** @param decided called for each packet that goes up, and is not changed by the protocol */
+    void SetDecided(Decided decided)
+    {
+        m_decided = std::move(decided);
+    }
+
     /**
      * @param device a device of the node
      * @param name the kernel's name
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
-    /** Opens if one of the node's protocols finds routes on demand. */
+    /** Opens if one of the node's protocols finds routes on demand, or may do so. */
     void Start();
 
     /** @return whether the kernel passes packets up */
     bool IsOpen() const
     {
         return m_port != nullptr;
+    }
+
+    /**
+     * @param family a version of IP
+     * @return whether the kernel passes packets of it up
+     */
+    bool IsOpen(viaduct::wire::Family family) const
+    {
+        return m_families.contains(family);
     }
 
     /** Handles all packets that have come up until now. */
@@ -197,6 +221,13 @@ class UpcallPort : public Object
     void DoDispose() override;
 
   private:
+    /** A packet as it came up. */
+    struct Original
+    {
+        viaduct::wire::IpAddress destination; //!< its destination
+        uint32_t size;                        //!< bytes behind its header
+    };
+
     bool Receive();
     void HandleFrame(std::span<std::byte> frame);
     template <class Family>
@@ -212,13 +243,18 @@ class UpcallPort : public Object
     template <class Family>
     void Send(Ptr<typename Family::Route> route,
               Ptr<const Packet> packet,
-              const typename Family::Header& header);
+              const typename Family::Header& header,
+              const Original& original);
+    template <class Family>
+    void Decide(const viaduct::wire::IpAddress& destination, Ptr<typename Family::Route> route);
     Ptr<NetDevice> DeviceOf(int ifindex) const;
     void Drop(Ptr<const Packet> packet, DropReason reason);
 
     Ptr<Node> m_node;                                //!< whose packets they are
     std::unique_ptr<Kernel> m_kernel;                //!< its kernel
     std::function<void()> m_routed;                  //!< routes are used
+    Decided m_decided;                               //!< gets decisions
+    std::set<viaduct::wire::Family> m_families;      //!< of the packets that go up
     std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's
     std::map<int, Ptr<NetDevice>> m_devices;         //!< by the kernel's number
     std::unique_ptr<viaduct::io::AnyPort> m_port;    //!< carries the packets up
