@@ -1,6 +1,7 @@
 #include "load/echo_socket.h"
 
 #include <linux/icmp.h>
+#include <linux/net_tstamp.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -40,6 +41,46 @@ void PassRepliesOnly(int fd, bool ipv6) {
   }
 }
 
+// Whether a datagram that comes in at a UDP socket of the loopback interface gets a stamp.
+bool IsStamped(int fd, const sockaddr_in& to) {
+  std::byte byte{};
+  if (sendto(fd, &byte, 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 1) return true;
+  pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
+  constexpr int kMilliseconds = 100;
+  if (poll(&wait, 1, kMilliseconds) != 1) return true;
+  iovec vector = {.iov_base = &byte, .iov_len = 1};
+  alignas(cmsghdr) std::byte control[CMSG_SPACE(3 * sizeof(timespec))];
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  return recvmsg(fd, &message, MSG_DONTWAIT) != 1 || CMSG_FIRSTHDR(&message) != nullptr;
+}
+
+// The kernel begins to stamp packets a while after the machine's first socket has asked for it
+// (net_enable_timestamp() in net/core/dev.c leaves it to a work queue). A packet without a stamp
+// gets one when it is read, which may be much later.
+void AwaitStamps() {
+  constexpr int kMostTries = 100;
+  const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in loopback{};
+  loopback.sin_family = AF_INET;
+  loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof loopback;
+  auto* address = reinterpret_cast<sockaddr*>(&loopback);
+  // SO_TIMESTAMPING invents no stamp, as SO_TIMESTAMPNS does.
+  const int stamps = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+  if (!socket || bind(socket.get(), address, length) != 0 ||
+      getsockname(socket.get(), address, &length) != 0 ||
+      setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPING, &stamps, sizeof stamps) != 0) {
+    return;
+  }
+  for (int i = 0; i < kMostTries && !IsStamped(socket.get(), loopback); ++i) {
+    poll(nullptr, 0, 1);
+  }
+}
+
 }  // namespace
 
 EchoSocket::EchoSocket(const Endpoint& to, const std::string& bind, int size)
@@ -72,6 +113,7 @@ void EchoSocket::Open(const std::string& bind) {
   if (raw_) PassRepliesOnly(fd_.get(), ipv6_);
   constexpr int kOn = 1;
   SetSocketOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, kOn, "SO_TIMESTAMPNS");
+  AwaitStamps();
   SetSocketBuffer(fd_.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
   if (bind.empty()) return;
   const Endpoint from = MakeEndpoint(bind, 0);
