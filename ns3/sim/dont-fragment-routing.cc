@@ -11,6 +11,21 @@
 namespace ns3::sim
 {
 
+Ptr<Ipv4Route>
+DontFragmentRouting::RouteOutput(Ptr<Packet> p,
+                                 const Ipv4Header& header,
+                                 Ptr<NetDevice> oif,
+                                 Socket::SocketErrno& sockerr)
+{
+    const auto route = Ipv4ListRouting::RouteOutput(p, header, oif, sockerr);
+    if (route && !route->GetOutputDevice())
+    {
+        sockerr = Socket::ERROR_NOROUTETOHOST;
+        return nullptr;
+    }
+    return route;
+}
+
 bool
 DontFragmentRouting::RouteInput(Ptr<const Packet> p,
                                 const Ipv4Header& header,
@@ -20,24 +35,44 @@ DontFragmentRouting::RouteInput(Ptr<const Packet> p,
                                 const LocalDeliverCallback& lcb,
                                 const ErrorCallback& ecb)
 {
-    if (!header.IsDontFragment())
+    const auto make = [&] {
+        return UnicastForwardCallback([this, ucb, ecb](Ptr<Ipv4Route> route,
+                                                       Ptr<const Packet> packet,
+                                                       const Ipv4Header& its) {
+            Forward(route, packet, its, ucb, ecb);
+        });
+    };
+    if (m_ucb.IsNull())
     {
-        return Ipv4ListRouting::RouteInput(p, header, idev, ucb, mcb, lcb, ecb);
+        m_ucb = ucb;
+        m_forward = make();
     }
-    m_ucb = ucb;
-    return Ipv4ListRouting::RouteInput(p, header, idev, m_forward, mcb, lcb, ecb);
+    // A protocol may keep the packet, and call back when others have been given to it.
+    return Ipv4ListRouting::RouteInput(
+        p, header, idev, ucb.IsEqual(m_ucb) ? m_forward : make(), mcb, lcb, ecb);
 }
 
 void
 DontFragmentRouting::Forward(Ptr<Ipv4Route> route,
                              Ptr<const Packet> packet,
-                             const Ipv4Header& header)
+                             const Ipv4Header& header,
+                             const UnicastForwardCallback& ucb,
+                             const ErrorCallback& ecb)
 {
+    if (!m_ip)
+    {
+        return; // the simulation has ended
+    }
+    if (!route || !route->GetOutputDevice())
+    {
+        return ecb(packet, header, Socket::ERROR_NOROUTETOHOST);
+    }
     const uint32_t size = packet->GetSize() + header.GetSerializedSize();
     const uint16_t mtu = route->GetOutputDevice()->GetMtu();
-    if (size <= mtu || header.GetTtl() <= 1) // ns-3 drops what has expired
+    // ns-3 drops what has expired.
+    if (!header.IsDontFragment() || size <= mtu || header.GetTtl() <= 1)
     {
-        return m_ucb(route, packet, header);
+        return ucb(route, packet, header);
     }
     m_ip->GetObject<Icmpv4L4Protocol>()->SendDestUnreachFragNeeded(header, packet, mtu);
     if (!m_dropped.IsNull())
@@ -56,7 +91,6 @@ void
 DontFragmentRouting::SetIpv4(Ptr<Ipv4> ipv4)
 {
     m_ip = ipv4;
-    m_forward = UnicastForwardCallback(MakeCallback(&DontFragmentRouting::Forward, this));
     Ipv4ListRouting::SetIpv4(ipv4);
 }
 
@@ -65,6 +99,8 @@ DontFragmentRouting::DoDispose()
 {
     m_ip = nullptr;
     m_dropped.Nullify();
+    m_ucb.Nullify();
+    m_forward.Nullify();
     Ipv4ListRouting::DoDispose();
 }
 

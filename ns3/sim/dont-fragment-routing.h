@@ -15,6 +15,9 @@ namespace ns3::sim
  * A list of routing protocols that honours the bit "don't fragment" of packets it forwards, as
  * routers do (RFC 1191, section 4): one that is too long for its next link is dropped, and its
  * sender gets the ICMP error with that link's MTU. ns-3's own IP layer fragments it nevertheless.
+ *
+ * A route without a device is none. ns-3's DSDV returns such a route if its table has a next hop,
+ * but no way to that (3.44 to 3.48: RoutingProtocol::RouteOutput()), and ns-3's IP layer asserts.
  */
 class DontFragmentRouting : public Ipv4ListRouting
 {
@@ -25,6 +28,10 @@ class DontFragmentRouting : public Ipv4ListRouting
     /** @param dropped what is called for each packet that is too long for its next link */
     void SetDropCallback(DropCallback dropped);
 
+    Ptr<Ipv4Route> RouteOutput(Ptr<Packet> p,
+                               const Ipv4Header& header,
+                               Ptr<NetDevice> oif,
+                               Socket::SocketErrno& sockerr) override;
     bool RouteInput(Ptr<const Packet> p,
                     const Ipv4Header& header,
                     Ptr<const NetDevice> idev,
@@ -38,12 +45,16 @@ class DontFragmentRouting : public Ipv4ListRouting
     void DoDispose() override;
 
   private:
-    void Forward(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header);
+    void Forward(Ptr<Ipv4Route> route,
+                 Ptr<const Packet> packet,
+                 const Ipv4Header& header,
+                 const UnicastForwardCallback& ucb,
+                 const ErrorCallback& ecb);
 
     Ptr<Ipv4> m_ip;                   //!< the node's IP layer
-    UnicastForwardCallback m_forward; //!< Forward(), made once
-    UnicastForwardCallback m_ucb;     //!< the IP layer's; the same in each call
-    DropCallback m_dropped;           //!< who counts
+    UnicastForwardCallback m_ucb;     //!< that of the first call, which is mostly the IP layer's
+    UnicastForwardCallback m_forward; //!< Forward() with it, made once
+    DropCallback m_dropped;           //!< counts packets that are too long
 };
 
 } // namespace ns3::sim

@@ -31,6 +31,7 @@
 #include "base/within.h"
 #include "scenario/lab_hosts.h"
 #include "scenario/places.h"
+#include "scenario/protocols.h"
 #include "sys/network/link.h"
 
 #include <algorithm>
@@ -69,6 +70,14 @@ NetworkLink
 LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
 {
     return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
+}
+
+/** @return whether the protocol is not one of ns-3's own */
+bool
+IsUsers(const viaduct::scenario::Routing& routing)
+{
+    return routing.protocol != "static" &&
+           !viaduct::scenario::FindRoutingProtocol(routing.protocol);
 }
 
 /** Gives a device the MAC address of the machine's interface whose place it takes. One that is
@@ -236,8 +245,12 @@ Network::MakeLinks()
 {
     for (const LinkSettings& settings : m_scenario.links)
     {
-        // ns-3's point-to-point devices do not carry Ethernet frames.
-        const bool path = !m_plain.contains(settings.name) || HasRBridges(m_scenario);
+        // ns-3's point-to-point devices carry IP only: no Ethernet frames, and no packet sockets,
+        // which a user's protocol may have.
+        const bool isPair = settings.kind == viaduct::lab::Link::Kind::kPair &&
+                            !viaduct::scenario::IsWifi(settings);
+        const bool path = !m_plain.contains(settings.name) || HasRBridges(m_scenario) ||
+                          (isPair && IsUsers(m_scenario.routing));
         const NetworkLink link =
             m_simulate && path ? MakePath(settings) : LinkOf(settings, MakePlain(settings));
         for (const auto& device : link.devices)

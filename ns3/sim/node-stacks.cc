@@ -62,27 +62,6 @@ IsStatic(const viaduct::scenario::Routing& routing)
     return routing.protocol == "static";
 }
 
-/** The factory of the routers' protocol; without a type if there is none on IP's layer. */
-ObjectFactory
-ProtocolFactory(const viaduct::scenario::Routing& routing)
-{
-    if (viaduct::scenario::Bridges(routing.protocol))
-    {
-        return {}; // below IP
-    }
-    if (!IsStatic(routing))
-    {
-        return CheckedFactory(routing.protocol,
-                              {Ipv4RoutingProtocol::GetTypeId(), Ipv6RoutingProtocol::GetTypeId()},
-                              routing.attributes);
-    }
-    if (!routing.attributes.empty())
-    {
-        throw viaduct::UsageError("routing.attributes: static routes have none; leave them out");
-    }
-    return {};
-}
-
 /** A routing helper that returns existing protocols, because the stack helpers require a helper. */
 template <class Helper, class Protocol>
 class GivenRouting : public Helper
@@ -205,6 +184,26 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
 }
 
 } // namespace
+
+ObjectFactory
+ProtocolFactory(const viaduct::scenario::Routing& routing)
+{
+    if (viaduct::scenario::Bridges(routing.protocol))
+    {
+        return {}; // below IP
+    }
+    if (!IsStatic(routing))
+    {
+        return CheckedFactory(routing.protocol,
+                              {Ipv4RoutingProtocol::GetTypeId(), Ipv6RoutingProtocol::GetTypeId()},
+                              routing.attributes);
+    }
+    if (!routing.attributes.empty())
+    {
+        throw viaduct::UsageError("routing.attributes: static routes have none; leave them out");
+    }
+    return {};
+}
 
 void
 InstallStacks(const Scenario& scenario, const Network& network)

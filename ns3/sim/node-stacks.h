@@ -7,6 +7,8 @@
 
 #include "network.h"
 
+#include "ns3/object-factory.h"
+
 #include "scenario/scenario.h"
 
 namespace ns3::sim
@@ -19,6 +21,13 @@ namespace ns3::sim
  * @throw viaduct::UsageError naming the routing settings that ns-3 does not support
  */
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const Network& network);
+
+/**
+ * @param routing a scenario's
+ * @return the factory of the routers' protocol; without a type if there is none on IP's layer
+ * @throw viaduct::UsageError naming the type or attribute that does not exist
+ */
+ObjectFactory ProtocolFactory(const viaduct::scenario::Routing& routing);
 
 } // namespace ns3::sim
 

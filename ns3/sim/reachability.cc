@@ -143,29 +143,31 @@ Reachability::Table::Find(const IpAddress& destination) const
 }
 
 template <class Family>
-std::optional<ipfamily::NextHop>
+std::optional<Reachability::Said>
 Reachability::HopOf(uint32_t node, const IpAddress& destination) const
 {
     // With a packet, which is never sent, because DSDV needs one.
     const auto ip = m_network.GetNodes().Get(node)->GetObject<typename Family::Layer>();
     if (!ip)
     {
-        return ipfamily::NextHop{};
+        return Said{};
     }
     if (m_tables.empty())
     {
-        return ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>());
+        return Said{
+            ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>())};
     }
     // As list routing does: the first that has a route.
+    Said said;
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
         const auto table = m_tables.find(protocol);
         if (table == m_tables.end())
         {
-            const auto hop = ipfamily::Ask<Family>(ip, protocol, destination, Create<Packet>());
-            if (hop.interface >= 0)
+            said.hop = ipfamily::Ask<Family>(ip, protocol, destination, Create<Packet>());
+            if (said.hop.interface >= 0)
             {
-                return hop;
+                return said;
             }
             continue;
         }
@@ -176,27 +178,34 @@ Reachability::HopOf(uint32_t node, const IpAddress& destination) const
         if (const RouteCandidate* route = table->second.Find(destination))
         {
             const bool isNeighbour = route->gateway == destination;
-            return ipfamily::NextHop{isNeighbour ? IpAddress{destination.family, {}}
-                                                 : route->gateway,
-                                     static_cast<int32_t>(route->interface)};
+            said.hop = {isNeighbour ? IpAddress{destination.family, {}} : route->gateway,
+                        static_cast<int32_t>(route->interface)};
+            return said;
         }
+        said.isByPacket = true;
     }
-    return ipfamily::NextHop{};
+    return said;
+}
+
+std::optional<Reachability::Said>
+Reachability::WhatProtocolsSay(uint32_t node, const IpAddress& destination) const
+{
+    ReadTables();
+    return destination.family == Family::kIpv4 ? HopOf<ipfamily::V4>(node, destination)
+                                               : HopOf<ipfamily::V6>(node, destination);
 }
 
 int32_t
 Reachability::NextHop(uint32_t node, const IpAddress& destination) const
 {
     const bool ipv4 = destination.family == Family::kIpv4;
-    ReadTables();
-    const auto found = ipv4 ? HopOf<ipfamily::V4>(node, destination)
-                            : HopOf<ipfamily::V6>(node, destination);
+    const auto found = WhatProtocolsSay(node, destination);
     if (!found)
     {
         m_undecided = true;
         return UNDECIDED;
     }
-    const ipfamily::NextHop& hop = *found;
+    const ipfamily::NextHop& hop = found->hop;
     const auto& links = ipv4 ? m_links4[node] : m_links6[node];
     const auto link = hop.interface < 0 ? links.end() : links.find(hop.interface);
     if (link == links.end())
@@ -399,7 +408,18 @@ Reachability::AskAt(uint32_t node, const IpAddress& destination) const
     {
         return FlowRoutes::ON_DEMAND;
     }
-    return answer.hop.interface < 0 ? FlowRoutes::WAITING : FlowRoutes::FOUND;
+    if (answer.hop.interface < 0)
+    {
+        return FlowRoutes::WAITING;
+    }
+    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+    {
+        if (const auto table = m_tables.find(protocol); table != m_tables.end())
+        {
+            table->second.reader->Distrust("RouteOutput() has a route that its table has not");
+        }
+    }
+    return FlowRoutes::FOUND;
 }
 
 viaduct::result::RouteSample

@@ -44,6 +44,21 @@ class Reachability
      */
     viaduct::result::Convergence Look() const;
 
+    /** What a node's protocols say about a destination. */
+    struct Said
+    {
+        ipfamily::NextHop hop; //!< the next hop
+        bool isByPacket{false}; //!< a protocol of a user was asked first, whose packets without a
+                                //!< route go up to it
+    };
+    /**
+     * @param node a node's number
+     * @param destination a destination
+     * @return what they say; nothing if a protocol of a user has no table that can be read
+     */
+    std::optional<Said> WhatProtocolsSay(uint32_t node,
+                                         const viaduct::wire::IpAddress& destination) const;
+
     /** How far the routes that the flows need are. */
     enum class FlowRoutes
     {
@@ -113,8 +128,7 @@ class Reachability
     void MakeTables(uint32_t node);
     void ReadTables() const;
     template <class Family>
-    std::optional<ipfamily::NextHop> HopOf(uint32_t node,
-                                           const viaduct::wire::IpAddress& destination) const;
+    std::optional<Said> HopOf(uint32_t node, const viaduct::wire::IpAddress& destination) const;
     FlowRoutes AskFor(uint32_t from, uint32_t to) const;
     template <class Family>
     FlowRoutes AskAt(uint32_t node, const viaduct::wire::IpAddress& destination) const;

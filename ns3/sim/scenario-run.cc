@@ -4,7 +4,9 @@
 
 #include "scenario-run.h"
 
+#include "node-stacks.h"
 #include "placement.h"
+#include "protocol-probe.h"
 #include "run-report.h"
 #include "time-conversion.h"
 
@@ -14,6 +16,7 @@
 #include "ns3/kernel-shell.h"
 #include "ns3/on-demand.h"
 #include "ns3/path-seed.h"
+#include "ns3/protocol-traits.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -37,6 +40,8 @@ namespace
 const Time LOOK_INTERVAL =
     MilliSeconds(200); // between reads of the routes, until they have converged
 const Time SETTLED = Seconds(2); // without a further route, if nothing tells how many will come
+const Time CHECK_INTERVAL = MilliSeconds(20); // between two comparisons of routes that differ
+const Time LASTING = Seconds(3); // a difference between protocols and data planes that remains
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
 const Time HUB_INTERVAL = MilliSeconds(500);    // between two messages with a hub's statistics
 // The statistics of many clients are sent in pieces, so that no frame waits for all of them.
@@ -111,6 +116,7 @@ ScenarioRun::Run()
         return RunHub();
     }
     m_simulated = AssumeRates(m_scenario);
+    ProbeProtocol();
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_part.host);
     if (HasRBridges(m_scenario))
     {
@@ -132,6 +138,10 @@ ScenarioRun::Run()
             m_routeLog = std::make_unique<RouteLog>(*m_lab); // of a run, which ends
         }
         m_control.Send("lab", {{"name", m_scenario.name}});
+        if (m_reachability && m_scenario.mode == Mode::kOffload)
+        {
+            m_check = std::make_unique<RouteCheck>(m_scenario, *m_network, *m_reachability, *m_lab);
+        }
     }
     if (m_scenario.mode != Mode::kOffload)
     {
@@ -148,6 +158,22 @@ ScenarioRun::Run()
     m_view.reset();
     m_traffic.reset();
     Simulator::Destroy();
+}
+
+void
+ScenarioRun::ProbeProtocol()
+{
+    const ObjectFactory protocols = ProtocolFactory(m_scenario.routing);
+    if (!protocols.IsTypeIdSet() ||
+        TraitsOf(protocols.GetTypeId()).finding != RouteFinding::UNKNOWN)
+    {
+        return;
+    }
+    m_looks = LooksForRoutesWhenAsked(protocols);
+    if (m_looks)
+    {
+        LearnLooksForRoutes(protocols.GetTypeId());
+    }
 }
 
 void
@@ -225,6 +251,13 @@ ScenarioRun::WatchCommands()
 {
     if (m_control.StopRequested())
     {
+        m_stopBy = m_stopBy.IsZero() ? Simulator::Now() + LASTING : m_stopBy;
+        const bool isLive = m_part.live || m_part.adopts; // it ends whatever its routes are
+        if (m_check && !isLive && !HaveDataPlanesFollowed(m_stopBy))
+        {
+            Simulator::Schedule(CHECK_INTERVAL, &ScenarioRun::WatchCommands, this);
+            return;
+        }
         Simulator::Stop();
         return;
     }
@@ -270,7 +303,7 @@ void
 ScenarioRun::LookAtRoutes()
 {
     const NodeContainer& nodes = m_network->GetNodes();
-    if (std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
+    if (m_looks || std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
             return FindsRoutesOnDemand<ipfamily::V4>(node) ||
                    FindsRoutesOnDemand<ipfamily::V6>(node);
         }))
@@ -346,6 +379,46 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
             offload.routes->Update();
         }
     }
+    AwaitDataPlanes(convergence, Simulator::Now() + LASTING);
+}
+
+void
+ScenarioRun::AwaitDataPlanes(const viaduct::result::Convergence& convergence, Time deadline)
+{
+    if (m_check && !HaveDataPlanesFollowed(deadline))
+    {
+        Simulator::Schedule(
+            CHECK_INTERVAL, &ScenarioRun::AwaitDataPlanes, this, convergence, deadline);
+        return;
+    }
+    Begin(convergence);
+}
+
+bool
+ScenarioRun::HaveDataPlanesFollowed(Time deadline)
+{
+    constexpr std::size_t MOST_LINES = 10;
+    std::vector<std::string> differences = m_check->Compare();
+    if (!differences.empty() && Simulator::Now() < deadline)
+    {
+        return false;
+    }
+    if (differences.size() > MOST_LINES)
+    {
+        const std::size_t more = differences.size() - MOST_LINES;
+        differences.resize(MOST_LINES);
+        differences.push_back("routes: " + std::to_string(more) + " more differ like these");
+    }
+    for (const std::string& line : differences)
+    {
+        m_control.Send("difference", {{"message", line}});
+    }
+    return true;
+}
+
+void
+ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
+{
     m_control.Send("converged", convergence);
     if (m_scenario.routing.sample && m_reachability)
     {

@@ -137,6 +137,28 @@ fib::RouteTable Client::ReadRoutes(const std::string& node) {
   return table;
 }
 
+std::vector<std::optional<Passage>> Client::LookUp(
+    const std::string& node, const std::vector<wire::IpAddress>& destinations) {
+  json addresses = json::array();
+  for (const wire::IpAddress& address : destinations) addresses.push_back(address.ToString());
+  const json answer = state_->caller.CallJson(MessageType::kLookUp,
+                                              {{"node", node}, {"destinations", addresses}});
+  std::vector<std::optional<Passage>> passages;
+  for (const json& each : Member<json>(answer, "passages")) {
+    std::optional<Passage>& passage = passages.emplace_back();
+    if (each.is_null()) continue;
+    passage.emplace().is_foreign = Member<bool>(each, "foreign");
+    for (const json& hop : Member<json>(each, "hops")) {
+      passage->hops.push_back({wire::IpAddress::Parse(Member<std::string>(hop, "gateway")),
+                               Member<std::string>(hop, "interface")});
+    }
+  }
+  if (passages.size() != destinations.size()) {
+    throw ProtocolError("broker protocol: not one answer for each destination");
+  }
+  return passages;
+}
+
 int Client::IfIndex(const lab::Endpoint& endpoint) {
   const json answer = state_->caller.CallJson(
       MessageType::kIfIndex, {{"node", endpoint.node}, {"interface", endpoint.interface}});

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,6 +57,12 @@ struct ProgramOptions : sys::ProgramOptions {
   // It has the node's name as its host name, and the lab's /etc/hosts, for which it gets mounts of
   // its own: not worth it for one that is given addresses.
   bool names = true;
+};
+
+// How packets for a destination leave a node now.
+struct Passage {
+  std::vector<fib::NextHop> hops;  // an empty interface: up to the simulator; none: they do not
+  bool is_foreign = false;         // by a route that some program of the node has made
 };
 
 // A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins
@@ -130,6 +137,10 @@ class Client {
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
   // The routes that were applied to the node and not removed, whoever applied them.
   fib::RouteTable ReadRoutes(const std::string& node);
+  // How packets for each destination leave the node, by what really forwards them: its kernel's
+  // table or its forwarder's. Nothing where packets are forwarded by no routes.
+  std::vector<std::optional<Passage>> LookUp(const std::string& node,
+                                             const std::vector<wire::IpAddress>& destinations);
   // The index of an interface in its node's namespace.
   int IfIndex(const lab::Endpoint& endpoint);
   // Sets a link of the lab up or down at one endpoint.

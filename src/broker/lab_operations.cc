@@ -239,6 +239,28 @@ void LabOperations::ApplyRoutes(const std::string& node, const fib::RouteChanges
   if (joined_) joined_->OnChanged(node);
 }
 
+std::vector<std::optional<Passage>> LabOperations::LookUp(
+    const std::string& node, const std::vector<wire::IpAddress>& destinations) {
+  fib::RouteSink& routes = *StateOf(node).routes;
+  std::map<int, std::string> names;
+  for (const lab::Interface& each : lab_->GetNode(node).interfaces) {
+    names[lab_->IfIndex({node, each.name})] = each.name;
+  }
+  std::vector<std::optional<Passage>> passages;
+  for (const wire::IpAddress& destination : destinations) {
+    std::optional<Passage>& passage = passages.emplace_back();
+    const auto found = routes.LookUp(destination);
+    if (!found) continue;
+    passage.emplace().is_foreign = found->is_foreign;
+    for (const sys::RouteHop& hop : found->hops) {
+      const auto name = names.find(hop.ifindex);
+      passage->hops.push_back({hop.gateway.value_or(wire::IpAddress{destination.family, {}}),
+                               name == names.end() ? std::string() : name->second});
+    }
+  }
+  return passages;
+}
+
 void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
   TheLab().SetLinkUp(endpoint, up);
   if (up) StateOf(endpoint.node).routes->Reinstall();

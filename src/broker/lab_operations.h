@@ -36,6 +36,8 @@ class LabOperations final : public Operations {
   const fib::RouteTable& Routes(const std::string& node) override {
     return StateOf(node).routes->Routes();
   }
+  std::vector<std::optional<Passage>> LookUp(
+      const std::string& node, const std::vector<wire::IpAddress>& destinations) override;
   int IfIndex(const lab::Endpoint& endpoint) override { return TheLab().IfIndex(endpoint); }
   void SetLinkUp(const lab::Endpoint& endpoint, bool up) override;
   void SetAddresses(const lab::Endpoint& endpoint,

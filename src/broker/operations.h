@@ -30,6 +30,8 @@ class Operations {
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
   // Those that the node's data plane has.
   virtual const fib::RouteTable& Routes(const std::string& node) = 0;
+  virtual std::vector<std::optional<Passage>> LookUp(
+      const std::string& node, const std::vector<wire::IpAddress>& destinations) = 0;
   virtual int IfIndex(const lab::Endpoint& endpoint) = 0;
   virtual void SetLinkUp(const lab::Endpoint& endpoint, bool up) = 0;
   virtual void SetAddresses(const lab::Endpoint& endpoint,

@@ -25,7 +25,7 @@
 namespace viaduct::broker {
 
 inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
-inline constexpr uint16_t kProtocolVersion = 7;
+inline constexpr uint16_t kProtocolVersion = 8;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
@@ -80,8 +80,10 @@ enum class MessageType : uint16_t {
   kSetPeer,          // an emulate::InnerNetwork::Other; reply: nothing
   kRemovePeer,       // key; reply: nothing
   kChangeHub,        // a claim::EncryptedTunnel; reply: nothing
+  // A further request to the broker.
+  kLookUp,  // node, destinations; reply: passages
 };
-inline constexpr MessageType kLastMessageType = MessageType::kChangeHub;
+inline constexpr MessageType kLastMessageType = MessageType::kLookUp;
 
 struct PacketHeader {
   uint32_t magic;

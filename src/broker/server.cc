@@ -90,6 +90,27 @@ Reply ReadRoutes(Operations& operations, const std::string& node) {
   return ReplyWith(MemoryFile("routes", EncodeRoutes(node, all)));
 }
 
+Reply LookUp(Operations& operations, const json& request) {
+  std::vector<wire::IpAddress> destinations;
+  for (const json& each : Member<json>(request, "destinations")) {
+    destinations.push_back(wire::IpAddress::Parse(each.get<std::string>()));
+  }
+  json passages = json::array();
+  for (const auto& passage :
+       operations.LookUp(Member<std::string>(request, "node"), destinations)) {
+    if (!passage) {
+      passages.push_back(nullptr);
+      continue;
+    }
+    json hops = json::array();
+    for (const auto& [gateway, interface] : passage->hops) {
+      hops.push_back({{"gateway", gateway.ToString()}, {"interface", interface}});
+    }
+    passages.push_back({{"foreign", passage->is_foreign}, {"hops", hops}});
+  }
+  return {{{"passages", passages}}, {}};
+}
+
 // The requests that concern the lab; the server answers those about itself.
 Reply PerformOnLab(Operations& operations, Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
@@ -119,6 +140,8 @@ Reply PerformOnLab(Operations& operations, Message& request) {
     }
     case MessageType::kReadRoutes:
       return ReadRoutes(operations, Member<std::string>(arguments(), "node"));
+    case MessageType::kLookUp:
+      return LookUp(operations, arguments());
     case MessageType::kIfIndex:
       return {{{"ifindex", operations.IfIndex(EndpointOf(arguments()))}}, {}};
     case MessageType::kSetLinkUp: {

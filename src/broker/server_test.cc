@@ -42,6 +42,8 @@ class MockOperations : public Operations {
               (override));
   MOCK_METHOD(UniqueFd, OpenLinkMonitor, (const std::string&), (override));
   MOCK_METHOD(Tables, OpenTables, (const std::string&), (override));
+  MOCK_METHOD(std::vector<std::optional<Passage>>, LookUp,
+              (const std::string&, const std::vector<wire::IpAddress>&), (override));
   MOCK_METHOD(UniqueFd, OpenUpcalls, (const std::string&, const std::set<wire::Family>&),
               (override));
   MOCK_METHOD(void, SetNeighbours, (const std::string&, const std::vector<lab::Neighbour>&, bool),

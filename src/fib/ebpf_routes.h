@@ -26,6 +26,9 @@ class EbpfRoutes final : public RouteSink {
   // Also tells the program the node's present addresses.
   size_t Reinstall() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
+  std::optional<Passage> LookUp(const wire::IpAddress& destination) override {
+    return kernel_.LookUp(destination);
+  }
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
 
  private:

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/socket_option.h"
+#include "sys/network/route_dump.h"
 #include "sys/network/route_rule.h"
 
 namespace viaduct::fib {
@@ -270,6 +271,14 @@ size_t KernelRoutes::Reinstall() {
     return outcome.error == 0 || outcome.error == EEXIST;
   });
   return desired_.size() - static_cast<size_t>(present);
+}
+
+std::optional<Passage> KernelRoutes::LookUp(const wire::IpAddress& destination) {
+  const auto route = sys::LookUpRoute(session_.socket(), destination);
+  if (!route || route->type != RTN_UNICAST) return Passage{};
+  return Passage{route->hops,
+                 route->protocol != kRouteProtocol && route->protocol != RTPROT_KERNEL &&
+                     route->protocol != RTPROT_BOOT};
 }
 
 }  // namespace viaduct::fib

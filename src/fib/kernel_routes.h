@@ -40,6 +40,7 @@ class KernelRoutes final : public RouteSink {
   // The kernel drops routes when an interface goes down.
   size_t Reinstall() override;
   const RouteTable& Routes() const override { return desired_; }
+  std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
 
  private:
   // ifindex 0: there is none of this name.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "fib/route.h"
 #include "forward/equipment.h"
+#include "sys/network/route_request.h"
 
 namespace viaduct::fib {
 
@@ -44,6 +45,12 @@ struct RouteCounters {
   int64_t nanoseconds = 0;  // wall-clock time spent in them
 };
 
+// How packets for a destination leave a node, by the tables of its forwarder.
+struct Passage {
+  std::vector<sys::RouteHop> hops;  // empty: not at all, or it is the node itself
+  bool is_foreign = false;          // by a route that some program of the node has made
+};
+
 // Passes the routes of one node to its forwarder. Each data plane has a class of its own
 // (fib/data_plane.h); the client that passes routes to another process is a sink too. For use by
 // one thread.
@@ -62,6 +69,13 @@ class RouteSink {
   // the next call.
   virtual const RouteTable& Routes() const;
   size_t Size() const { return Routes().size(); }
+
+  // What its forwarder would do with a packet for this destination now, read from its own tables;
+  // nothing where these are not routes. Throws SystemError.
+  virtual std::optional<Passage> LookUp(const wire::IpAddress& destination) {
+    (void)destination;
+    return std::nullopt;
+  }
 
   // What its forwarder did with packets so far, by interface and by name, where it counts them
   // ("eth0", "forwarded").

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "forward/counters.h"
 #include "forward/router.h"
+#include "forward/table_reader.h"
 #include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
 #include "wire/address_scope.h"
@@ -358,6 +359,23 @@ std::map<std::string, uint64_t> UserspaceRoutes::Drops() const {
     }
   }
   return drops;
+}
+
+std::optional<Passage> UserspaceRoutes::LookUp(const wire::IpAddress& destination) {
+  std::optional<Passage> passage = kernel_.LookUp(destination);
+  if (!passage || !Shared() || !Forwards(destination.family)) return passage;
+  const forward::Found found =
+      forward::TableReader(table_memory_.mapping.words()).Lookup(destination);
+  const auto is_found = [&](const sys::RouteHop& hop) {
+    return hop.ifindex == static_cast<int>(found.hop.ifindex) && hop.gateway == found.hop.gateway;
+  };
+  const bool forwards = found.kind == forward::Kind::kForward;
+  if (forwards ? std::ranges::any_of(passage->hops, is_found) : passage->hops.empty()) {
+    return passage;
+  }
+  passage->hops.clear();
+  if (forwards) passage->hops = {{found.hop.gateway, static_cast<int>(found.hop.ifindex)}};
+  return passage;
 }
 
 }  // namespace viaduct::fib

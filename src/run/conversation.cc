@@ -81,6 +81,8 @@ void Conversation::Handle(const json& message) {
     timing_ = message.get<result::Timing>();
   } else if (event == "converged") {
     convergence_ = message.get<result::Convergence>();
+  } else if (event == "difference") {
+    Fail(message.value("message", ""));
   } else if (event == "flow") {
     flows_.push_back(message.get<result::FlowResult>());
     Fail(result::FailureOf(flows_.back()));

@@ -10,6 +10,7 @@
 #include "wire/transport.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ns3
 {
@@ -129,13 +130,17 @@ IsFragmentParsable(ConstBytes rest)
     return part.size() >= wire::IcmpHeader::kSize && (type == ECHO_REQUEST || type == ECHO_REPLY);
 }
 
-/** @return whether it is ff02::1, ff02::2 or a solicited-node address, which ns-3's nodes have */
+/** @return whether it is a group that ns-3's nodes are in: ff02::1, ff02::2, a solicited-node
+ * address, or ff02::9 (RIPng) */
 bool
 IsForEveryNode(const wire::IpAddress& address)
 {
-    static const wire::IpAddress first = wire::IpAddress::Parse("ff02::");
-    constexpr std::size_t PREFIX = 11; // bytes that these have in common but for the solicited's 1
-    return std::equal(first.bytes.begin(), first.bytes.begin() + PREFIX, address.bytes.begin());
+    static const auto solicited = wire::IpPrefix::Parse("ff02::1:ff00:0/104");
+    static const std::array groups{wire::IpAddress::Parse("ff02::1"),
+                                   wire::IpAddress::Parse("ff02::2"),
+                                   wire::IpAddress::Parse("ff02::9")};
+    return solicited.Contains(address) ||
+           std::find(groups.begin(), groups.end(), address) != groups.end();
 }
 
 /**
@@ -177,7 +182,7 @@ IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
 /** What of an IPv6 packet's addresses matters for what follows. */
 struct Addresses
 {
-    bool isForEveryNode; //!< to ff02::1, ff02::2 or a solicited-node address
+    bool isForEveryNode; //!< to a group that ns-3's nodes are in
     bool isFromNobody;   //!< from ::
 };
 

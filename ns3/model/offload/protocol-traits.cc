@@ -5,13 +5,33 @@
 #include "protocol-traits.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace ns3
 {
 
+namespace
+{
+
+/** Users' protocols that look for routes when they are asked. */
+std::set<TypeId>&
+Looking()
+{
+    static std::set<TypeId> types;
+    return types;
+}
+
+} // namespace
+
 ProtocolTraits
 TraitsOf(Ptr<const Object> protocol)
+{
+    return TraitsOf(protocol->GetInstanceTypeId());
+}
+
+ProtocolTraits
+TraitsOf(TypeId protocol)
 {
     static constexpr ProtocolTraits TABLE{.finding = RouteFinding::TABLE,
                                           .mayRouteMulticast = false};
@@ -35,8 +55,16 @@ TraitsOf(Ptr<const Object> protocol)
         {"ns3::Rip", TABLE},
         {"ns3::RipNg", TABLE},
     };
-    const auto known = KNOWN.find(protocol->GetInstanceTypeId().GetName());
-    return known == KNOWN.end() ? ProtocolTraits() : known->second;
+    const auto known = KNOWN.find(protocol.GetName());
+    ProtocolTraits traits = known == KNOWN.end() ? ProtocolTraits() : known->second;
+    traits.mayBeAsked = !Looking().contains(protocol);
+    return traits;
+}
+
+void
+LearnLooksForRoutes(TypeId protocol)
+{
+    Looking().insert(protocol);
 }
 
 } // namespace ns3

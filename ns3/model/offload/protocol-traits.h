@@ -7,6 +7,7 @@
 
 #include "ns3/object.h"
 #include "ns3/ptr.h"
+#include "ns3/type-id.h"
 
 namespace ns3
 {
@@ -29,6 +30,8 @@ struct ProtocolTraits
 {
     RouteFinding finding{RouteFinding::UNKNOWN}; //!< how its routes can be known
     bool mayRouteMulticast{true};                //!< its RouteInput() may forward packets to groups
+    bool mayBeAsked{true}; //!< without a packet of a program, RouteOutput() for a destination to
+                           //!< which it says to have a route
 };
 
 /**
@@ -36,6 +39,19 @@ struct ProtocolTraits
  * @return its traits
  */
 ProtocolTraits TraitsOf(Ptr<const Object> protocol);
+
+/**
+ * @param protocol a routing protocol's TypeId
+ * @return its traits
+ */
+ProtocolTraits TraitsOf(TypeId protocol);
+
+/**
+ * From now on the traits of a user's protocol say that it is never asked without a packet of a
+ * program, because it looks for routes when it is asked.
+ * @param protocol its TypeId
+ */
+void LearnLooksForRoutes(TypeId protocol);
 
 } // namespace ns3
 

@@ -124,7 +124,8 @@ class AskedRoutes : public RouteReader
                 Ptr<typename Family::Protocol> protocol,
                 RouteQuestions questions)
         : m_ip(std::move(ip)), m_protocol(std::move(protocol)), m_questions(std::move(questions)),
-          m_unknown(TraitsOf(m_protocol).finding == RouteFinding::UNKNOWN)
+          m_unknown(TraitsOf(m_protocol).finding == RouteFinding::UNKNOWN),
+          m_isSending(!TraitsOf(m_protocol).mayBeAsked)
     {
     }
 
@@ -185,7 +186,7 @@ class AskedRoutes : public RouteReader
     RouteQuestions m_questions;                //!< what may be asked
     bool m_unknown;                            //!< it is a user's
     bool m_isAsked{false};                     //!< by the last Read()
-    bool m_isSending{false};                   //!< a question made it look for a route
+    bool m_isSending; //!< a question makes it look for a route
 };
 
 /** @return a row on one line, without the spaces that align its columns */
@@ -245,6 +246,10 @@ class PrintedRoutes : public AskedRoutes<Family>
             Sample(routes);
             m_why = m_distrust;
         }
+        if (this->m_protocol->GetInstanceTypeId().GetName() == "ns3::dsdv::RoutingProtocol")
+        {
+            LeaveOutLost(routes);
+        }
         m_isPrinted = table.recognized && m_why.empty();
         return m_isPrinted ? routes : AskedRoutes<Family>::Read();
     }
@@ -289,6 +294,20 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
         return Squeeze(text).empty() ? "it prints no table"
                                      : "it prints no table with a header that is understood";
+    }
+
+    /** DSDV forwards only over a next hop that is itself a destination of its table
+     * (RoutingProtocol::RouteOutput(), ns-3 3.44 to 3.48). */
+    static void LeaveOutLost(std::vector<RouteCandidate>& routes)
+    {
+        std::set<viaduct::wire::IpAddress> known;
+        for (const RouteCandidate& route : routes)
+        {
+            known.insert(route.destination.address);
+        }
+        std::erase_if(routes, [&](const RouteCandidate& route) {
+            return !route.gateway.IsUnspecified() && !known.contains(route.gateway);
+        });
     }
 
     /** Compares some of the rows that are new with RouteOutput(). */

@@ -302,7 +302,18 @@ RouteSource::Decide(const viaduct::wire::IpAddress& destination,
         {
             return; // the tables of ns-3's own protocols say it
         }
-        if (interface < 0)
+        // Directly to an address of another network: as long as a protocol has found no way, it
+        // may say so.
+        const auto networks = interface < 0 ? std::vector<viaduct::wire::IpPrefix>()
+                                            : ipfamily::AddressesOf(
+                                                  ip, static_cast<uint32_t>(interface));
+        const bool isNowhere =
+            interface < 0 ||
+            (gateway.IsUnspecified() &&
+             std::none_of(networks.begin(), networks.end(), [&](const auto& network) {
+                 return network.Contains(destination);
+             }));
+        if (isNowhere)
         {
             if (m_decisions.erase(destination) > 0)
             {

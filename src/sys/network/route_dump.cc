@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 
@@ -82,6 +84,25 @@ std::vector<DumpedRoute> DumpRoutes(NetlinkSocket& socket) {
     if (auto route = ParseRoute(answer)) routes.push_back(*std::move(route));
   });
   return routes;
+}
+
+std::optional<DumpedRoute> LookUpRoute(NetlinkSocket& socket, const wire::IpAddress& destination) {
+  NetlinkMessage query(RTM_GETROUTE, 0);
+  rtmsg header{};
+  header.rtm_family = FamilyOf(destination);
+  header.rtm_dst_len = static_cast<uint8_t>(destination.Length() * 8);
+  header.rtm_flags = RTM_F_FIB_MATCH;
+  query.AppendHeader(header);
+  query.Put(RTA_DST, destination);
+  std::optional<DumpedRoute> route;
+  try {
+    socket.Query(query, "look up a route",
+                 [&](const nlmsghdr* answer) { route = ParseRoute(answer); });
+  } catch (const SystemError& error) {
+    const std::set<int> none = {ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL, ESRCH};
+    if (!none.contains(error.error_number())) throw;
+  }
+  return route;
 }
 
 }  // namespace viaduct::sys

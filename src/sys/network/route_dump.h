@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sys/network/netlink.h"
@@ -24,5 +25,10 @@ struct DumpedRoute {
 // All routes of both families, of all tables; without those that the kernel cached. Throws
 // SystemError.
 std::vector<DumpedRoute> DumpRoutes(NetlinkSocket& socket);
+
+// The route by which packets for a destination leave (RTM_F_FIB_MATCH), with all its next hops; a
+// local one for the namespace's own addresses. None: there is no route, or one that refuses. Throws
+// SystemError.
+std::optional<DumpedRoute> LookUpRoute(NetlinkSocket& socket, const wire::IpAddress& destination);
 
 }  // namespace viaduct::sys

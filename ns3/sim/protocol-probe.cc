@@ -1,0 +1,182 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "protocol-probe.h"
+
+#include "ns3/global-value.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv6-address-helper.h"
+#include "ns3/on-demand.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simple-net-device-helper.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ns3::sim
+{
+namespace
+{
+
+using viaduct::wire::IpAddress;
+
+const Time ASKED_AT = MilliSeconds(1500);
+const Time WATCHED_FOR = MilliSeconds(500);
+
+/** Installs a protocol, which is made for each node, before static routing. */
+template <class Family, class Helper>
+class OneProtocol : public Helper
+{
+  public:
+    explicit OneProtocol(const ObjectFactory& protocol) : m_protocol(protocol)
+    {
+    }
+
+    OneProtocol* Copy() const override
+    {
+        return new OneProtocol(*this);
+    }
+
+    Ptr<typename Family::Protocol> Create(Ptr<Node> node) const override
+    {
+        auto list = CreateObject<typename Family::ListProtocol>();
+        list->AddRoutingProtocol(CreateObject<typename Family::StaticProtocol>(), 0);
+        auto protocol = m_protocol.Create<typename Family::Protocol>();
+        node->AggregateObject(protocol);
+        list->AddRoutingProtocol(protocol, 10);
+        return list;
+    }
+
+  private:
+    ObjectFactory m_protocol; //!< makes it
+};
+
+/** What three nodes in a row did. */
+struct Deed
+{
+    uint32_t sent{0};       //!< frames
+    bool isDeferred{false}; //!< the answer was the loopback device
+};
+
+/** Simulates the nodes, and asks the first. */
+template <class Family>
+Deed
+Simulate(const NodeContainer& nodes, const char* nobody)
+{
+    Deed deed;
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        // All frames that come in, also those of packet sockets, which pass no IP layer.
+        constexpr uint16_t ALL = 0;
+        (*node)->RegisterProtocolHandler(
+            Node::ProtocolHandler([&deed](auto...) { deed.sent++; }), ALL, nullptr);
+    }
+    if (nobody)
+    {
+        Simulator::ScheduleWithContext(nodes.Get(0)->GetId(), ASKED_AT, [&] {
+            const auto ip = nodes.Get(0)->GetObject<typename Family::Layer>();
+            const auto answer = AskWithPacket<Family>(
+                ip, ip->GetRoutingProtocol(), IpAddress::Parse(nobody));
+            deed.isDeferred = answer.isDeferred;
+        });
+    }
+    Simulator::Stop(ASKED_AT + WATCHED_FOR);
+    Simulator::Run();
+    return deed;
+}
+
+Deed
+Try(const ObjectFactory& protocol, bool isAsked)
+{
+    GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+    RngSeedManager::SetSeed(1);
+    const bool isIpv4 = protocol.GetTypeId().IsChildOf(Ipv4RoutingProtocol::GetTypeId());
+    NodeContainer nodes(3);
+    InternetStackHelper stack;
+    if (isIpv4)
+    {
+        stack.SetRoutingHelper(OneProtocol<ipfamily::V4, Ipv4RoutingHelper>(protocol));
+    }
+    else
+    {
+        stack.SetRoutingHelper(OneProtocol<ipfamily::V6, Ipv6RoutingHelper>(protocol));
+    }
+    stack.Install(nodes);
+    SimpleNetDeviceHelper links;
+    Ipv4AddressHelper ipv4("198.51.100.0", "255.255.255.252"); // RFC 5737
+    Ipv6AddressHelper ipv6("2001:db8::", 64);                  // RFC 3849
+    for (uint32_t i = 1; i < nodes.GetN(); i++)
+    {
+        const auto devices = links.Install(NodeContainer(nodes.Get(i - 1), nodes.Get(i)));
+        ipv4.Assign(devices);
+        ipv4.NewNetwork();
+        Ipv6InterfaceContainer addresses = ipv6.Assign(devices);
+        addresses.SetForwarding(0, true);
+        addresses.SetForwarding(1, true);
+        ipv6.NewNetwork();
+    }
+    if (isIpv4)
+    {
+        return Simulate<ipfamily::V4>(nodes, isAsked ? "192.0.2.1" : nullptr); // RFC 5737
+    }
+    return Simulate<ipfamily::V6>(nodes, isAsked ? "100::1" : nullptr); // RFC 6666
+}
+
+/** @return what another process found; nothing if it failed */
+std::optional<Deed>
+TryElsewhere(const ObjectFactory& protocol, bool isAsked)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+    {
+        return std::nullopt;
+    }
+    const pid_t child = fork();
+    if (child == 0)
+    {
+        // What it prints, as an assertion that fails, is not this run's.
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        constexpr unsigned LONGEST = 20; // s
+        alarm(LONGEST);
+        Deed deed;
+        try
+        {
+            deed = Try(protocol, isAsked);
+        }
+        catch (...)
+        {
+            _exit(EXIT_FAILURE);
+        }
+        const bool isTold = write(ends[1], &deed, sizeof deed) == sizeof deed;
+        _exit(isTold ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    close(ends[1]);
+    Deed deed;
+    const bool isTold = child > 0 && read(ends[0], &deed, sizeof deed) == sizeof deed;
+    close(ends[0]);
+    while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR)
+    {
+    }
+    return isTold ? std::optional(deed) : std::nullopt;
+}
+
+} // namespace
+
+bool
+LooksForRoutesWhenAsked(const ObjectFactory& protocol)
+{
+    const auto quiet = TryElsewhere(protocol, false);
+    const auto asked = quiet ? TryElsewhere(protocol, true) : std::nullopt;
+    return asked && (asked->isDeferred || asked->sent != quiet->sent);
+}
+
+} // namespace ns3::sim

@@ -1,0 +1,199 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "route-check.h"
+
+#include "ns3/on-demand.h"
+
+#include "broker/client.h"
+#include "scenario/addresses.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace ns3::sim
+{
+
+using viaduct::broker::Passage;
+using viaduct::fib::NextHop;
+using viaduct::wire::Family;
+using viaduct::wire::IpAddress;
+
+namespace
+{
+
+std::string
+TextOf(const NextHop& hop)
+{
+    if (hop.interface.empty())
+    {
+        return "up to the simulator";
+    }
+    return (hop.gateway.IsUnspecified() ? "" : "by " + hop.gateway.ToString() + " ") + "through " +
+           hop.interface;
+}
+
+std::string
+TextOf(const std::vector<NextHop>& hops)
+{
+    std::string text;
+    for (const NextHop& hop : hops)
+    {
+        text += (text.empty() ? "" : ", or ") + TextOf(hop);
+    }
+    return text.empty() ? "nowhere" : text;
+}
+
+/** A neighbour's own address as its gateway is none. */
+NextHop
+Normalize(NextHop hop, const IpAddress& destination)
+{
+    if (hop.gateway == destination)
+    {
+        hop.gateway = {destination.family, {}};
+    }
+    return hop;
+}
+
+} // namespace
+
+RouteCheck::RouteCheck(const viaduct::scenario::Scenario& scenario,
+                       const Network& network,
+                       const Reachability& reachability,
+                       const LabHelper& lab)
+    : m_network(network), m_reachability(reachability), m_lab(lab)
+{
+    for (const auto& node : scenario.nodes)
+    {
+        m_names.push_back(node.name);
+        m_addresses.push_back(viaduct::scenario::AddressOf(scenario, node.name));
+    }
+    for (const auto& attachment : lab.GetAttachments())
+    {
+        if (attachment.device)
+        {
+            m_interfaces[attachment.node->GetId()][attachment.device] = attachment.interface;
+        }
+    }
+    m_destinations = ChooseDestinations(scenario);
+}
+
+std::vector<uint32_t>
+RouteCheck::ChooseDestinations(const viaduct::scenario::Scenario& scenario) const
+{
+    const auto n = static_cast<uint32_t>(m_names.size());
+    const auto from = static_cast<uint32_t>(m_lab.GetOffloads().size());
+    const uint32_t most = std::max(1U, MOST_ROUTES / std::max(1U, from));
+    const uint32_t step = std::max(1U, n / most);
+    std::set<uint32_t> chosen;
+    for (uint32_t i = 0; i < n; i += step)
+    {
+        chosen.insert(i);
+    }
+    for (const auto& flow : scenario.flows)
+    {
+        for (const std::string& end : {flow.from, flow.to})
+        {
+            const auto found = std::find(m_names.begin(), m_names.end(), end);
+            if (found != m_names.end() && chosen.size() < std::size_t{2} * most)
+            {
+                chosen.insert(static_cast<uint32_t>(found - m_names.begin()));
+            }
+        }
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+std::vector<std::string>
+RouteCheck::Compare() const
+{
+    std::vector<std::string> differences;
+    std::vector<IpAddress> destinations;
+    for (const uint32_t to : m_destinations)
+    {
+        destinations.push_back(m_addresses[to]);
+    }
+    for (uint32_t node = 0; node < m_names.size(); node++)
+    {
+        if (!m_lab.GetOffloads().contains(m_names[node]))
+        {
+            continue;
+        }
+        const auto passages = m_lab.GetBroker()->LookUp(m_names[node], destinations);
+        for (std::size_t i = 0; i < passages.size(); i++)
+        {
+            if (!passages[i] || passages[i]->is_foreign || m_destinations[i] == node)
+            {
+                continue;
+            }
+            const std::string line = CompareRoute(node, m_destinations[i], *passages[i]);
+            if (!line.empty())
+            {
+                differences.push_back(line);
+            }
+        }
+    }
+    return differences;
+}
+
+bool
+RouteCheck::IsUsable(uint32_t node, const IpAddress& to, uint32_t interface) const
+{
+    const Ptr<Node> object = m_network.GetNodes().Get(node);
+    return to.family == Family::kIpv4 ? object->GetObject<Ipv4>()->IsUp(interface)
+                                      : object->GetObject<Ipv6>()->IsUp(interface);
+}
+
+std::string
+RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) const
+{
+    const IpAddress& destination = m_addresses[to];
+    const Ptr<Node> object = m_network.GetNodes().Get(node);
+    const bool isIpv4 = destination.family == Family::kIpv4;
+    if (isIpv4 ? FindsRoutesOnDemand<ipfamily::V4>(object)
+               : FindsRoutesOnDemand<ipfamily::V6>(object))
+    {
+        return {};
+    }
+    const auto said = m_reachability.WhatProtocolsSay(node, destination);
+    if (!said)
+    {
+        return {};
+    }
+    std::vector<NextHop> expected;
+    if (said->hop.interface >= 0)
+    {
+        const auto interface = static_cast<uint32_t>(said->hop.interface);
+        const Ptr<NetDevice> device = isIpv4
+                                          ? object->GetObject<Ipv4>()->GetNetDevice(interface)
+                                          : object->GetObject<Ipv6>()->GetNetDevice(interface);
+        const auto names = m_interfaces.find(node);
+        const auto name = names == m_interfaces.end() ? decltype(names->second.end())()
+                                                      : names->second.find(device);
+        if (!IsUsable(node, destination, interface) || names == m_interfaces.end() ||
+            name == names->second.end())
+        {
+            return {}; // down, or not of the lab
+        }
+        expected.push_back(Normalize({said->hop.gateway, name->second}, destination));
+    }
+    const bool goesUp =
+        std::all_of(passage.hops.begin(), passage.hops.end(), [](const NextHop& hop) {
+            return hop.interface.empty();
+        });
+    const bool isSame =
+        expected.empty()
+            ? goesUp
+            : (goesUp && said->isByPacket && !passage.hops.empty()) ||
+                  std::any_of(passage.hops.begin(), passage.hops.end(), [&](const NextHop& hop) {
+                      return Normalize(hop, destination) == expected.front();
+                  });
+    return isSame ? std::string()
+                  : m_names[node] + ": packets for " + m_names[to] + " (" +
+                        destination.ToString() + ") leave " + TextOf(passage.hops) +
+                        ", and its protocol sends them " + TextOf(expected);
+}
+
+} // namespace ns3::sim

@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_ROUTE_CHECK_H
+#define VIADUCT_SIM_ROUTE_CHECK_H
+
+#include "network.h"
+#include "reachability.h"
+
+#include "ns3/lab-helper.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::sim
+{
+
+/**
+ * Compares where the nodes' protocols send packets with where what really forwards them would send
+ * them: the kernels' tables, or the forwarder's, as they read them themselves. Of a lab whose data
+ * planes have left the simulator.
+ *
+ * Not compared: nodes whose protocol finds routes on demand, what no table says (a protocol that
+ * decides by packets), routes that a program of the node has made, and routes over interfaces that
+ * are down.
+ */
+class RouteCheck
+{
+  public:
+    /**
+     * @param scenario the scenario
+     * @param network its network; must outlive this object
+     * @param reachability tells the protocols' routes; must outlive this object
+     * @param lab the lab; must outlive this object
+     */
+    RouteCheck(const viaduct::scenario::Scenario& scenario,
+               const Network& network,
+               const Reachability& reachability,
+               const LabHelper& lab);
+
+    /**
+     * Compares now: of each node the routes to all others, or in a network so large that these are
+     * more than MOST_ROUTES to the ends of flows and to some others.
+     * @return a line for each difference
+     * @throw viaduct::Error if a data plane cannot be read
+     */
+    std::vector<std::string> Compare() const;
+
+  private:
+    static constexpr uint32_t MOST_ROUTES = 20000;
+
+    std::vector<uint32_t> ChooseDestinations(const viaduct::scenario::Scenario& scenario) const;
+    std::string CompareRoute(uint32_t node,
+                             uint32_t to,
+                             const viaduct::broker::Passage& passage) const;
+    bool IsUsable(uint32_t node, const viaduct::wire::IpAddress& to, uint32_t interface) const;
+
+    const Network& m_network;           //!< the nodes
+    const Reachability& m_reachability; //!< the protocols' routes
+    const LabHelper& m_lab;             //!< the data planes
+    std::vector<std::string> m_names;   //!< of the nodes, by number
+    std::vector<viaduct::wire::IpAddress> m_addresses; //!< their main ones
+    std::vector<uint32_t> m_destinations;              //!< to which routes are compared
+    std::map<uint32_t, std::map<Ptr<NetDevice>, std::string>>
+        m_interfaces; //!< the kernels' names, by node
+};
+
+} // namespace ns3::sim
+
+#endif // VIADUCT_SIM_ROUTE_CHECK_H

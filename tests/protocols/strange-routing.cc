@@ -1,0 +1,686 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * Routing protocols with the habits of protocols that were not written for Viaduct, whose names and
+ * headers they do not know: strange::Routing of IPv4 and strange::Routing6 of IPv6.
+ *
+ * Each node floods its addresses, by which the others learn the way back to it: every Interval, or
+ * where Asks says so only when somebody looks for one of them. What differs from ns-3's protocols
+ * is set by attributes, also during the run.
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/ipv6-route.h"
+#include "ns3/ipv6-routing-protocol.h"
+#include "ns3/ipv6.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/packet-socket-address.h"
+#include "ns3/packet-socket-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/socket.h"
+#include "ns3/string.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/uinteger.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace strange
+{
+
+using namespace ns3;
+
+/** The names of IPv4. */
+struct Four
+{
+    using Protocol = Ipv4RoutingProtocol;
+    using Layer = Ipv4;
+    using Header = Ipv4Header;
+    using Route = Ipv4Route;
+    using Address = Ipv4Address;
+    using Forward = Protocol::UnicastForwardCallback;
+    static constexpr const char* NAME = "strange::Routing";
+    static constexpr const char* RAW = "ns3::Ipv4RawSocketFactory";
+    static constexpr const char* ALL_MASK = "255.255.255.255";
+
+    static Address Nobody()
+    {
+        return Ipv4Address::GetAny();
+    }
+
+    static Address AddressOf(Ptr<Ipv4> ip, uint32_t i, uint32_t j)
+    {
+        return ip->GetAddress(i, j).GetLocal();
+    }
+
+    static ns3::Address Group(uint16_t port, bool isRaw)
+    {
+        // RFC 5498: LL-MANET-Routers
+        return InetSocketAddress(isRaw ? "224.0.0.109" : "255.255.255.255", port);
+    }
+
+    static ns3::Address Any(uint16_t port)
+    {
+        return InetSocketAddress(Ipv4Address::GetAny(), port);
+    }
+
+    static bool IsRouted(const Address& address)
+    {
+        return !address.IsMulticast() && !address.IsBroadcast() && !address.IsLocalhost() &&
+               address != Ipv4Address::GetAny();
+    }
+};
+
+/** The names of IPv6. */
+struct Six
+{
+    using Protocol = Ipv6RoutingProtocol;
+    using Layer = Ipv6;
+    using Header = Ipv6Header;
+    using Route = Ipv6Route;
+    using Address = Ipv6Address;
+    using Forward = Protocol::UnicastForwardCallback;
+    static constexpr const char* NAME = "strange::Routing6";
+    static constexpr const char* RAW = "ns3::Ipv6RawSocketFactory";
+    static constexpr const char* ALL_MASK = "128";
+
+    static Address Nobody()
+    {
+        return Ipv6Address::GetAny();
+    }
+
+    static Address AddressOf(Ptr<Ipv6> ip, uint32_t i, uint32_t j)
+    {
+        return ip->GetAddress(i, j).GetAddress();
+    }
+
+    static ns3::Address Group(uint16_t port, bool isRaw)
+    {
+        return Inet6SocketAddress(isRaw ? "ff02::6d" : "ff02::1", port);
+    }
+
+    static ns3::Address Any(uint16_t port)
+    {
+        return Inet6SocketAddress(Ipv6Address::GetAny(), port);
+    }
+
+    static bool IsRouted(const Address& address)
+    {
+        return !address.IsMulticast() && !address.IsLinkLocal() && !address.IsLocalhost() &&
+               !address.IsAny();
+    }
+};
+
+/** What both versions of IP have in common. */
+template <class F>
+class Common : public F::Protocol
+{
+  public:
+    using Address = typename F::Address;
+    using Route = typename F::Route;
+    using Header = typename F::Header;
+
+    static TypeId AddAttributes(TypeId tid)
+    {
+        const auto text = [&](const char* name, const char* initial, auto member) {
+            tid.AddAttribute(
+                name, "", StringValue(initial), MakeStringAccessor(member), MakeStringChecker());
+        };
+        // Plain Extra Fewer Renamed Reordered Masked Title None Broken Wrong
+        text("Table", "Plain", &Common::m_style);
+        text("Asks", "No", &Common::m_asks);              // No Nothing Loopback Unready
+        text("Transport", "Udp", &Common::m_transport);   // Udp Raw Packet
+        text("ChangeTo", "", &Common::m_changeTo);        // Table, after ChangeAt
+        return tid
+            .AddAttribute("NeedsPacket",
+                          "",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Common::m_needsPacket),
+                          MakeBooleanChecker())
+            .AddAttribute("AddsHeader",
+                          "",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Common::m_addsHeader),
+                          MakeBooleanChecker())
+            .AddAttribute("ChangeAt",
+                          "",
+                          TimeValue(Seconds(1)),
+                          MakeTimeAccessor(&Common::m_changeAt),
+                          MakeTimeChecker())
+            .AddAttribute("Interval",
+                          "",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&Common::m_interval),
+                          MakeTimeChecker());
+    }
+
+    Ptr<Route> RouteOutput(Ptr<Packet> packet,
+                           const Header& header,
+                           Ptr<NetDevice> device,
+                           Socket::SocketErrno& error) override
+    {
+        const Address to = header.GetDestination();
+        error = Socket::ERROR_NOROUTETOHOST;
+        if (!F::IsRouted(to))
+        {
+            return device ? ToGroup(to, device, error) : nullptr;
+        }
+        if (m_needsPacket && !packet)
+        {
+            return nullptr;
+        }
+        if (const auto route = Find(to))
+        {
+            if (packet && m_addsHeader)
+            {
+                packet->AddAtEnd(Create<Packet>(4));
+            }
+            error = Socket::ERROR_NOTERROR;
+            return route;
+        }
+        if (m_asks == "No" || IsOwn(to))
+        {
+            return nullptr;
+        }
+        if (m_asks != "Loopback")
+        {
+            LookFor(to);
+        }
+        if (m_asks == "Nothing")
+        {
+            return nullptr;
+        }
+        error = Socket::ERROR_NOTERROR;
+        auto route = MakeRoute(to, F::Nobody(), 1);
+        if (m_asks == "Loopback")
+        {
+            route->SetOutputDevice(m_ip->GetNetDevice(0)); // the source stays that of the other
+        }
+        return route;
+    }
+
+    void NotifyInterfaceUp(uint32_t interface) override
+    {
+        if (interface > 0 && m_asks != "No")
+        {
+            Open(interface); // before the simulation starts, as AODV's descendants do
+        }
+    }
+
+    void NotifyInterfaceDown(uint32_t) override
+    {
+    }
+
+    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const override
+    {
+        std::ostream& out = *stream->GetStream();
+        if (m_style == "None")
+        {
+            return;
+        }
+        out << "Node: " << m_node->GetId() << ", Time: " << Now().As(unit) << ", Strange table\n";
+        if (m_style == "Title")
+        {
+            return;
+        }
+        static const std::map<std::string, const char*> HEADERS{
+            {"Extra", "Destination\tNextHop\tInterface\tDistance\tQuality\tAge"},
+            {"Fewer", "Destination\tNextHop"},
+            {"Renamed", "Dest Addr\tVia\tOut Interface\tHop Count"},
+            {"Reordered", "Hops\tIface\tDestination\tAge\tGateway"},
+            {"Masked", "Destination\tMask\tNext Hop\tInterface\tState\tCost"}};
+        const auto header = HEADERS.find(m_style);
+        out << (header == HEADERS.end() ? "Destination\tNextHop\tInterface\tDistance"
+                                        : header->second)
+            << "\n";
+        for (const auto& [to, way] : m_ways)
+        {
+            PrintRow(out, to, way);
+        }
+    }
+
+  protected:
+    void DoInitialize() override
+    {
+        for (uint32_t i = 1; i < m_ip->GetNInterfaces(); i++)
+        {
+            Open(i);
+        }
+        if (m_asks == "No")
+        {
+            Announce();
+        }
+        if (!m_changeTo.empty())
+        {
+            Simulator::Schedule(m_changeAt, &Common::Change, this);
+        }
+        F::Protocol::DoInitialize();
+    }
+
+    void DoDispose() override
+    {
+        m_sockets.clear();
+        m_waiting.clear();
+        m_ip = nullptr;
+        m_node = nullptr;
+        F::Protocol::DoDispose();
+    }
+
+    void SetLayer(Ptr<typename F::Layer> ip)
+    {
+        m_ip = ip;
+        m_node = ip->template GetObject<Node>();
+    }
+
+    bool IsOwn(const Address& address) const
+    {
+        return m_ip->GetInterfaceForAddress(address) >= 0;
+    }
+
+    /** @return whether the packet is taken @param forward forwards it */
+    bool Input(Ptr<const Packet>, const Header& header, std::function<void(Ptr<Route>)> forward)
+    {
+        const Address to = header.GetDestination();
+        if (!F::IsRouted(to) || IsOwn(to))
+        {
+            return false;
+        }
+        if (const auto route = Find(to))
+        {
+            forward(route);
+            return true;
+        }
+        if (m_asks != "Loopback")
+        {
+            return false;
+        }
+        m_waiting[to].push_back(std::move(forward));
+        LookFor(to);
+        return true;
+    }
+
+  private:
+    /** The way to an address. */
+    struct Way
+    {
+        Address via;        //!< the neighbour
+        uint32_t interface; //!< that it is on
+        uint32_t hops;      //!< so many
+        uint32_t number;    //!< of the flood that told
+    };
+
+    static constexpr uint16_t PORT = 5271;
+    static constexpr uint16_t ETHER_TYPE = 0x88b5; // IEEE 802, for experiments
+    static constexpr uint8_t PROTOCOL = 138;       // RFC 5498: manet
+
+    Ptr<Route> MakeRoute(const Address& to, const Address& via, uint32_t interface) const
+    {
+        auto route = Create<Route>();
+        route->SetDestination(to);
+        route->SetGateway(via);
+        route->SetOutputDevice(m_ip->GetNetDevice(interface));
+        for (uint32_t j = 0; j < m_ip->GetNAddresses(interface); j++)
+        {
+            route->SetSource(F::AddressOf(m_ip, interface, j)); // the last is not link-local
+        }
+        return route;
+    }
+
+    Ptr<Route> ToGroup(const Address& to, Ptr<NetDevice> device, Socket::SocketErrno& error) const
+    {
+        error = Socket::ERROR_NOTERROR;
+        return MakeRoute(to, F::Nobody(), m_ip->GetInterfaceForDevice(device));
+    }
+
+    Ptr<Route> Find(const Address& to) const
+    {
+        const auto way = m_ways.find(to);
+        return way == m_ways.end()
+                   ? nullptr
+                   : MakeRoute(to, way->second.via, way->second.interface);
+    }
+
+    void PrintRow(std::ostream& out, const Address& to, const Way& way) const
+    {
+        if (m_style == "Extra")
+        {
+            out << to << "\t" << way.via << "\t" << way.interface << "\t" << way.hops << "\t"
+                << 1.25 * way.hops << "\t" << Seconds(1).As(Time::S) << "\n";
+        }
+        else if (m_style == "Fewer")
+        {
+            out << to << "\t" << way.via << "\n";
+        }
+        else if (m_style == "Reordered")
+        {
+            out << way.hops << "\t" << way.interface << "\t" << to << "\t1s\t" << way.via << "\n";
+        }
+        else if (m_style == "Masked")
+        {
+            out << to << "\t" << F::ALL_MASK << "\t" << way.via << "\t" << way.interface << "\tUP\t"
+                << way.hops << "\n";
+        }
+        else if (m_style == "Broken")
+        {
+            out << to << "\t" << way.via << "\n"; // two words in four columns
+        }
+        else if (m_style == "Wrong")
+        {
+            out << to << "\t" << to << "\t" << way.interface << "\t" << way.hops << "\n";
+        }
+        else
+        {
+            out << to << "\t" << way.via << "\t" << way.interface << "\t" << way.hops << "\n";
+        }
+    }
+
+    void Change()
+    {
+        m_style = m_changeTo;
+    }
+
+    void Open(uint32_t interface)
+    {
+        if (m_sockets.contains(interface))
+        {
+            return;
+        }
+        const Ptr<NetDevice> device = m_ip->GetNetDevice(interface);
+        Ptr<Socket> socket;
+        if (m_transport == "Packet")
+        {
+            if (!m_node->template GetObject<PacketSocketFactory>())
+            {
+                m_node->AggregateObject(CreateObject<PacketSocketFactory>());
+            }
+            socket = Socket::CreateSocket(m_node, PacketSocketFactory::GetTypeId());
+            PacketSocketAddress here;
+            here.SetSingleDevice(device->GetIfIndex());
+            here.SetProtocol(ETHER_TYPE);
+            socket->Bind(here);
+        }
+        else if (m_transport == "Raw")
+        {
+            socket = Socket::CreateSocket(m_node, TypeId::LookupByName(F::RAW));
+            socket->SetAttribute("Protocol", UintegerValue(PROTOCOL));
+            socket->SetIpTtl(1);
+            socket->Bind(F::Any(0));
+            socket->BindToNetDevice(device);
+        }
+        else
+        {
+            socket = Socket::CreateSocket(m_node, UdpSocketFactory::GetTypeId());
+            socket->SetAllowBroadcast(true);
+            socket->Bind(F::Any(PORT));
+            socket->BindToNetDevice(device);
+        }
+        socket->SetRecvCallback(Callback<void, Ptr<Socket>>(
+            [this, interface](Ptr<Socket> from) { Receive(interface, from); }));
+        m_sockets[interface] = socket;
+    }
+
+    void Send(uint32_t interface, const std::string& text)
+    {
+        auto packet = Create<Packet>(reinterpret_cast<const uint8_t*>(text.data()),
+                                     static_cast<uint32_t>(text.size()));
+        if (m_transport == "Packet")
+        {
+            const Ptr<NetDevice> device = m_ip->GetNetDevice(interface);
+            PacketSocketAddress all;
+            all.SetSingleDevice(device->GetIfIndex());
+            all.SetProtocol(ETHER_TYPE);
+            all.SetPhysicalAddress(device->GetBroadcast());
+            m_sockets.at(interface)->SendTo(packet, 0, all);
+            return;
+        }
+        const bool isRaw = m_transport == "Raw";
+        m_sockets.at(interface)->SendTo(packet, 0, F::Group(isRaw ? 0 : PORT, isRaw));
+    }
+
+    /** Tells all nodes that this one is here, and whom it looks for. */
+    void Flood(const Address& wanted)
+    {
+        m_number++;
+        std::ostringstream text;
+        text << m_node->GetId() << " " << m_number << " " << wanted << " 0";
+        for (uint32_t i = 1; i < m_ip->GetNInterfaces(); i++)
+        {
+            for (uint32_t j = 0; j < m_ip->GetNAddresses(i); j++)
+            {
+                const Address own = F::AddressOf(m_ip, i, j);
+                if (F::IsRouted(own))
+                {
+                    text << " " << own;
+                }
+            }
+        }
+        Pass(text.str());
+    }
+
+    /** Sends a flood on all interfaces, each behind this node's address there. */
+    void Pass(const std::string& text)
+    {
+        for (const auto& [interface, socket] : m_sockets)
+        {
+            for (uint32_t j = 0; j < m_ip->GetNAddresses(interface); j++)
+            {
+                const Address own = F::AddressOf(m_ip, interface, j);
+                if (F::IsRouted(own))
+                {
+                    std::ostringstream whole;
+                    whole << own << " " << text;
+                    Send(interface, whole.str());
+                    break;
+                }
+            }
+        }
+    }
+
+    void Announce()
+    {
+        Flood(F::Nobody());
+        Simulator::Schedule(m_interval, &Common::Announce, this);
+    }
+
+    void LookFor(const Address& to)
+    {
+        const Time now = Simulator::Now();
+        Time& asked = m_asked.emplace(to, now - Seconds(10)).first->second;
+        if (now - asked >= MilliSeconds(300))
+        {
+            asked = now;
+            Flood(to);
+        }
+    }
+
+    void Receive(uint32_t interface, Ptr<Socket> socket)
+    {
+        ns3::Address sender;
+        while (Ptr<Packet> packet = socket->RecvFrom(sender))
+        {
+            if (m_transport == "Raw")
+            {
+                Header header;
+                packet->RemoveHeader(header);
+            }
+            std::string text(packet->GetSize(), 0);
+            packet->CopyData(reinterpret_cast<uint8_t*>(text.data()), packet->GetSize());
+            Read(interface, text);
+        }
+    }
+
+    void Read(uint32_t interface, const std::string& text)
+    {
+        std::istringstream words(text);
+        std::string via;
+        std::string wanted;
+        uint32_t origin = 0;
+        uint32_t number = 0;
+        uint32_t hops = 0;
+        words >> via >> origin >> number >> wanted >> hops;
+        if (!words || origin == m_node->GetId() || m_seen[origin] >= number)
+        {
+            return; // its own, or it came by a shorter way
+        }
+        m_seen[origin] = number;
+        std::vector<std::string> addresses;
+        for (std::string address; words >> address;)
+        {
+            addresses.push_back(address);
+            Learn(Address(address.c_str()),
+                  {Address(via.c_str()), interface, hops + 1, number});
+        }
+        std::ostringstream next;
+        next << origin << " " << number << " " << wanted << " " << hops + 1;
+        for (const std::string& address : addresses)
+        {
+            next << " " << address;
+        }
+        Pass(next.str());
+        if (F::IsRouted(Address(wanted.c_str())) && IsOwn(Address(wanted.c_str())))
+        {
+            Flood(F::Nobody());
+        }
+    }
+
+    void Learn(const Address& to, const Way& way)
+    {
+        m_ways[to] = way;
+        const auto waiting = m_waiting.find(to);
+        if (waiting == m_waiting.end())
+        {
+            return;
+        }
+        const auto packets = std::move(waiting->second);
+        m_waiting.erase(waiting);
+        for (const auto& forward : packets)
+        {
+            forward(Find(to));
+        }
+    }
+
+    Ptr<typename F::Layer> m_ip;                //!< has the interfaces
+    Ptr<Node> m_node;                           //!< has the protocol
+    std::map<uint32_t, Ptr<Socket>> m_sockets;  //!< by interface
+    std::map<Address, Way> m_ways;              //!< the routes
+    std::map<uint32_t, uint32_t> m_seen;        //!< the last flood of each node
+    std::map<Address, Time> m_asked;            //!< when an address was looked for
+    std::map<Address, std::deque<std::function<void(Ptr<Route>)>>> m_waiting; //!< packets
+    uint32_t m_number{0};                       //!< of the last flood
+    std::string m_style;                        //!< of the table
+    std::string m_asks;                         //!< what is returned without a route
+    std::string m_transport;                    //!< of floods
+    std::string m_changeTo;                     //!< a style
+    Time m_changeAt;                            //!< when
+    Time m_interval;                            //!< between two floods
+    bool m_needsPacket{false};                  //!< without one there is no answer
+    bool m_addsHeader{false};                   //!< to data packets
+};
+
+/** strange::Routing. */
+class Routing : public Common<Four>
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = AddAttributes(TypeId(Four::NAME)
+                                              .SetParent<Ipv4RoutingProtocol>()
+                                              .AddConstructor<Routing>());
+        return tid;
+    }
+
+    bool RouteInput(Ptr<const Packet> packet,
+                    const Ipv4Header& header,
+                    Ptr<const NetDevice>,
+                    const UnicastForwardCallback& forward,
+                    const MulticastForwardCallback&,
+                    const LocalDeliverCallback&,
+                    const ErrorCallback&) override
+    {
+        return Input(
+            packet, header, [=](Ptr<Ipv4Route> route) { forward(route, packet, header); });
+    }
+
+    void NotifyAddAddress(uint32_t, Ipv4InterfaceAddress) override
+    {
+    }
+
+    void NotifyRemoveAddress(uint32_t, Ipv4InterfaceAddress) override
+    {
+    }
+
+    void SetIpv4(Ptr<Ipv4> ip) override
+    {
+        SetLayer(ip);
+    }
+};
+
+/** strange::Routing6. */
+class Routing6 : public Common<Six>
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = AddAttributes(TypeId(Six::NAME)
+                                              .SetParent<Ipv6RoutingProtocol>()
+                                              .AddConstructor<Routing6>());
+        return tid;
+    }
+
+    bool RouteInput(Ptr<const Packet> packet,
+                    const Ipv6Header& header,
+                    Ptr<const NetDevice> device,
+                    const UnicastForwardCallback& forward,
+                    const MulticastForwardCallback&,
+                    const LocalDeliverCallback&,
+                    const ErrorCallback&) override
+    {
+        return Input(packet, header, [=](Ptr<Ipv6Route> route) {
+            forward(device, route, packet, header);
+        });
+    }
+
+    void NotifyAddAddress(uint32_t, Ipv6InterfaceAddress) override
+    {
+    }
+
+    void NotifyRemoveAddress(uint32_t, Ipv6InterfaceAddress) override
+    {
+    }
+
+    void NotifyAddRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
+    {
+    }
+
+    void NotifyRemoveRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
+    {
+    }
+
+    void SetIpv6(Ptr<Ipv6> ip) override
+    {
+        SetLayer(ip);
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Routing);
+NS_OBJECT_ENSURE_REGISTERED(Routing6);
+
+} // namespace strange
