@@ -126,6 +126,28 @@ AddPolls(const RouteSource::Counters& counters, viaduct::result::SimulatorReport
 }
 
 void
+AddReadings(const std::string& node,
+            const RouteSource& routes,
+            std::vector<viaduct::result::RouteReading>& readings)
+{
+    for (const auto& [protocol, method, reason] : routes.GetReadings())
+    {
+        const auto same = [&](const auto& known) {
+            return known.protocol == protocol && known.method == method && known.reason == reason;
+        };
+        auto found = std::find_if(readings.begin(), readings.end(), same);
+        if (found == readings.end())
+        {
+            found = readings.insert(readings.end(), {protocol, method, reason, {}});
+        }
+        if (found->nodes.empty() || found->nodes.back() != node)
+        {
+            found->nodes.push_back(node);
+        }
+    }
+}
+
+void
 AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
 {
     auto& pushes = report.route_pushes.emplace();
@@ -135,10 +157,26 @@ AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
     {
         const auto& counters = offload.routes->GetCounters();
         AddPolls(counters, report);
+        AddReadings(name, *offload.routes, report.route_readings);
         report.routes[name] = counters.added + counters.replaced + counters.removed;
         pushes.batches += counters.batches;
         pushes.refused += counters.refused;
         pushes.missing += counters.missing;
+        for (const auto& reading : offload.routes->GetReadings())
+        {
+            if (!reading.reason.empty() && !offload.upcalls->IsOpen())
+            {
+                report.refused.push_back(name + ": the routes of " + reading.protocol +
+                                         " cannot be known: " + reading.reason +
+                                         "; use data_plane: kernel");
+            }
+        }
+        if (const uint64_t changed = offload.upcalls->GetCounters().changed; changed > 0)
+        {
+            report.refused.push_back(
+                name + ": its protocol changed " + std::to_string(changed) +
+                " data packets, which the kernels that receive them do not undo; use mode emulate");
+        }
         if (const std::string& refusal = offload.routes->GetRefusal(); !refusal.empty())
         {
             report.refused.push_back(name + ": " + refusal);

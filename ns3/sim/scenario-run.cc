@@ -169,8 +169,7 @@ ScenarioRun::ProbeProtocol()
     {
         return;
     }
-    m_looks = LooksForRoutesWhenAsked(protocols);
-    if (m_looks)
+    if (LooksForRoutesWhenAsked(protocols))
     {
         LearnLooksForRoutes(protocols.GetTypeId());
     }
@@ -303,7 +302,7 @@ void
 ScenarioRun::LookAtRoutes()
 {
     const NodeContainer& nodes = m_network->GetNodes();
-    if (m_looks || std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
+    if (std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
             return FindsRoutesOnDemand<ipfamily::V4>(node) ||
                    FindsRoutesOnDemand<ipfamily::V6>(node);
         }))

@@ -138,7 +138,6 @@ class ScenarioRun
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
     std::unique_ptr<RouteCheck> m_check; //!< of the data planes; mode offload
     Time m_stopBy;                       //!< when a requested stop waits no longer
-    bool m_looks{false}; //!< a user's protocol finds routes on demand
     uint32_t m_reached{0};       //!< pairs, at the last look
     Time m_reachedAt;            //!< when they became so many
     viaduct::Instant m_progress;                         //!< when it was last shown, wall clock

@@ -106,6 +106,7 @@ void MergeSimulator(result::SimulatorReport& all, const result::SimulatorReport&
     polls.seconds += part.route_polls->seconds;
     polls.interval = std::max(polls.interval, part.route_polls->interval);
   }
+  Append(all.route_readings, part.route_readings);
   Append(all.refused, part.refused);
   Append(all.exceeded, part.exceeded);
   Append(all.unsupported, part.unsupported);

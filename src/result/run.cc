@@ -113,6 +113,20 @@ KeysOf<RoutePolls> RoutePolls::Keys() {
   return kKeys;
 }
 
+KeysOf<RouteReading> RouteReading::Keys() {
+  static constexpr Key<RouteReading> kKeys[] = {
+      Always<&RouteReading::protocol>("protocol", "text", "its ns-3 TypeId"),
+      Always<&RouteReading::method>(
+          "method", "text",
+          "`calls`, `trace sources`, `table of TYPE`, `printed table`, `RouteOutput(), for all "
+          "addresses`, or `decisions about packets`: the first packet to a destination goes up, and "
+          "what the protocol decides is its route as long as it is used"),
+      WhenSet<&RouteReading::reason>("reason", "text", "why no method before this one served"),
+      Always<&RouteReading::nodes>("nodes", "a list of nodes", "where it was so at the end"),
+  };
+  return kKeys;
+}
+
 KeysOf<RouteSample> RouteSample::Keys() {
   static constexpr Key<RouteSample> kKeys[] = {
       Always<&RouteSample::at>("at", "s", "since convergence"),
@@ -155,6 +169,9 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       WhenSet<&S::route_polls>("route_polls", "a map",
                                "the reading of routes from protocols that do not report changes; "
                                "mode offload"),
+      WhenSet<&S::route_readings>("route_readings", "a list of maps",
+                                  "how the routes of the nodes' protocols became known; mode "
+                                  "offload"),
       WhenSet<&S::refused>("refused", "a list of text",
                            "routes that a node's kernel still refused at the end, and changes of "
                            "its interfaces that it refused, with the reason; mode offload"),

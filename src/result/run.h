@@ -112,6 +112,16 @@ struct RouteSample {
   static KeysOf<RouteSample> Keys();
 };
 
+// How the routes of a node's protocol became known.
+struct RouteReading {
+  std::string protocol;     // its TypeId
+  std::string method;       // "printed table"
+  std::string reason = {};  // why no better method served
+  std::vector<std::string> nodes;
+
+  static KeysOf<RouteReading> Keys();
+};
+
 // What the simulator itself reports at the end of a run.
 struct SimulatorReport {
   std::optional<Timing> timing;       // real time only
@@ -124,6 +134,7 @@ struct SimulatorReport {
   std::optional<uint64_t> route_changes_omitted;         // routes, if there was no more room
   std::optional<RoutePushes> route_pushes;               // real modes only
   std::optional<RoutePolls> route_polls;                 // real modes, if there are some
+  std::vector<RouteReading> route_readings;              // mode offload
   std::vector<std::string> refused;                      // a line for each
   std::vector<std::string> exceeded;                     // a line for each limit
   std::optional<std::vector<std::string>> unsupported;   // real modes only

@@ -68,6 +68,7 @@ class Run {
     CleanUp();
     results_.teardown_seconds = (MonotonicClock::Now() - begin).ToSeconds();
     NoteCaptures();
+    NoteRefusedRoutes();
     results_.reconvergence = result::FindReconvergence(results_);
     results_.Judge(scenario_.lateness_limit);
     if (interrupted_ != 0) results_.status = 128 + interrupted_;
@@ -75,6 +76,13 @@ class Run {
   }
 
  private:
+  // A lab that forwards otherwise than its protocols say is another experiment.
+  void NoteRefusedRoutes() {
+    for (const std::string& line : results_.simulator.refused) {
+      results_.failures.push_back("refused: " + line);
+    }
+  }
+
   void Describe() {
     result::ScenarioSummary& summary = results_.scenario;
     summary.name = scenario_.name;

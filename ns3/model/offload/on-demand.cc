@@ -13,15 +13,14 @@ namespace ns3
 namespace
 {
 
-/** @return whether a protocol of a node finds routes in one of two ways */
-template <class Family>
+/** @return whether a condition holds for some protocol of a node */
+template <class Family, class Condition>
 bool
-AnyFinds(Ptr<Node> node, RouteFinding one, RouteFinding other)
+AnyHas(Ptr<Node> node, Condition condition)
 {
     const auto protocols = ipfamily::ProtocolsOf<Family>(node->GetObject<typename Family::Layer>());
     return std::any_of(protocols.begin(), protocols.end(), [&](const auto& protocol) {
-        const RouteFinding finding = TraitsOf(protocol).finding;
-        return finding == one || finding == other;
+        return condition(TraitsOf(protocol));
     });
 }
 
@@ -39,14 +38,19 @@ template <class Family>
 bool
 FindsRoutesOnDemand(Ptr<Node> node)
 {
-    return AnyFinds<Family>(node, RouteFinding::ON_DEMAND, RouteFinding::ON_DEMAND);
+    return AnyHas<Family>(node, [](const ProtocolTraits& traits) {
+        return traits.finding == RouteFinding::ON_DEMAND || !traits.mayBeAsked;
+    });
 }
 
 template <class Family>
 bool
 MayFindRoutesOnDemand(Ptr<Node> node)
 {
-    return AnyFinds<Family>(node, RouteFinding::ON_DEMAND, RouteFinding::UNKNOWN);
+    return AnyHas<Family>(node, [](const ProtocolTraits& traits) {
+        return traits.finding == RouteFinding::ON_DEMAND ||
+               traits.finding == RouteFinding::UNKNOWN;
+    });
 }
 
 template <class Family>

@@ -225,13 +225,14 @@ RouteSource::Read(RouteReader& direct)
     input.routes.push_back(direct.Read());
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
-        const auto reader = m_readers.find(protocol);
-        if (reader == m_readers.end())
-        {
-            continue; // installed during the run
-        }
-        const auto routes = reader->second->Read();
-        const bool isComplete = reader->second->WhyIncomplete().empty();
+        // One that is not known yet: before Start(), or installed during the run.
+        const auto known = m_readers.find(protocol);
+        const auto reader =
+            known != m_readers.end()
+                ? known->second
+                : MakeRouteReader<Family>(ip, protocol, {.known = m_known, .asksUnknown = !goesUp});
+        const auto routes = reader->Read();
+        const bool isComplete = reader->WhyIncomplete().empty();
         input.routes.push_back(isComplete || !goesUp ? routes : std::vector<RouteCandidate>());
         input.connected = isAbove ? input.routes.size() : input.connected;
         const RouteFinding finding = TraitsOf(protocol).finding;

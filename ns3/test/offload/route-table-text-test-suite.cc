@@ -33,11 +33,17 @@ class ParseTestCase : public TestCase
     {
         const PrintedTable table = ParseRoutingTable(text);
         NS_TEST_EXPECT_MSG_EQ(table.recognized, true, text);
+        NS_TEST_EXPECT_MSG_EQ(table.misunderstood, "", text);
         NS_TEST_ASSERT_MSG_EQ(table.routes.size(), routes.size(), text);
         for (size_t i = 0; i < routes.size(); i++)
         {
             NS_TEST_EXPECT_MSG_EQ(Text(table.routes[i]), routes[i], text);
         }
+    }
+
+    void ExpectMisunderstood(const std::string& text, const std::string& row)
+    {
+        NS_TEST_EXPECT_MSG_EQ(ParseRoutingTable(text).misunderstood, row, text);
     }
 
     void DoRun() override
@@ -90,6 +96,36 @@ class ParseTestCase : public TestCase
             "10.0.0.3        10.0.0.2        10.0.0.1        DOWN            1s              2\n"
             "127.0.0.1       127.0.0.1       127.0.0.1       UP              9e9s            1\n\n",
             {"10.0.0.2/32 10.0.0.2 10.0.0.1 1"});
+        // Columns of others, by their names wherever they stand.
+        Expect("Destination\t\tNextHop\t\tInterface\tDistance\tEtxDistance\n"
+               "10.0.0.2\t10.0.0.2\t1\t1\t1.25\n",
+               {"10.0.0.2/32 10.0.0.2 1 1"});
+        Expect("Destination Mask NextHop Interface Distance\n"
+               "10.1.0.0 255.255.0.0 10.0.0.2 my link 3\n"
+               "10.2.0.0 /24 * 2 1\n"
+               "-----------------------------\n"
+               "total: 2\n",
+               {"10.1.0.0/16 10.0.0.2 my link 3", "10.2.0.0/24 0.0.0.0 2 1"});
+        Expect("Hop Count | Out Interface | Dest. Address | Age | Next-Hop\n",
+               {}); // a header alone
+        Expect("HOPS IFACE DEST AGE VIA STATUS\n"
+               "2 eth0 2001:db8::7 3s fe80::1 valid\n"
+               "2 eth0 2001:db8::8 3s fe80::1 expired\n",
+               {"2001:db8::7/128 fe80::1 eth0 2"});
+        Expect("Destination Gateway Metric Hops\n"
+               "default 10.0.0.1 0.5 9\n"
+               "10.3.0.0/16 direct inf 1\n",
+               {"0.0.0.0/0 10.0.0.1  500"});
+        ExpectMisunderstood("Destination NextHop Interface Distance\n10.0.0.2 10.0.0.2\n",
+                            "10.0.0.2 10.0.0.2");
+        ExpectMisunderstood("Destination NextHop Interface Distance\n10.0.0.2 2001::1 1 1\n",
+                            "10.0.0.2 2001::1 1 1");
+        ExpectMisunderstood("Destination Mask NextHop Interface\n10.0.0.0 255.0.255.0 - 1\n",
+                            "10.0.0.0 255.0.255.0 - 1");
+        ExpectMisunderstood("Destination NextHop Interface Flag\n10.0.0.2 10.0.0.2 1 SYM\n",
+                            "10.0.0.2 10.0.0.2 1 SYM");
+        ExpectMisunderstood("10.0.0.2 by 10.0.0.3 until +5s\n", "10.0.0.2 by 10.0.0.3 until +5s");
+        NS_TEST_EXPECT_MSG_EQ(ParseRoutingTable("").recognized, false, "nothing");
         NS_TEST_EXPECT_MSG_EQ(ParseRoutingTable("my own words\n1 2 3\n").recognized,
                               false,
                               "an unknown format is not guessed at");

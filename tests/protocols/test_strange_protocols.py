@@ -1,0 +1,170 @@
+"""Routing protocols with strangers' habits, in all modes and planes (strange-routing.cc)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import BUILD, results, viaduct
+
+PRINTED, DECIDED = "printed table", "decisions about packets"
+REAL = ("emulate", "offload")
+
+
+@pytest.fixture(autouse=True)
+def library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The protocols are in a library that knows nothing of Viaduct."""
+    monkeypatch.setenv("VIADUCT_SIM_LIBRARIES", str(BUILD / "ns3" / "libstrange-routing.so"))
+
+
+@pytest.fixture
+def ran(
+    lab: str, scenario: Callable[[str], Path], tmp_path: Path
+) -> Callable[..., dict[str, Any]]:
+    """Pings over four nodes in a row; returns the results."""
+
+    def run(mode: str, attributes: str, *, ipv6: bool = False, more: str = "") -> dict[str, Any]:
+        addressing = "addressing: {ipv4: none, ipv6: 'fd00::/48'}\n" if ipv6 else ""
+        file = scenario(
+            "nodes: 4\nlinks: [{line: all}]\n"
+            f"routing: {{protocol: 'strange::Routing{6 if ipv6 else ''}',"
+            f" attributes: {{{attributes}}}}}\n"
+            "duration: 1200ms\nconvergence: {timeout: 10s}\n"
+            "flows: [{type: ping, from: n0, to: n3, interval: 100ms, duration: 1s}]\n"
+            + addressing
+            + more
+        )
+        report = tmp_path / f"{mode}.json"
+        viaduct("run", file, "--mode", mode, "--json", report)
+        return results(report)
+
+    return run
+
+
+def received(result: dict[str, Any]) -> int:
+    (flow,) = result["flows"]
+    assert flow["sent"] == 10
+    assert result["failures"] == []
+    assert result["status"] == 0
+    number = flow["received"]
+    assert isinstance(number, int)
+    return number
+
+
+def reading(result: dict[str, Any]) -> tuple[set[str], str]:
+    """How the routes of the user's protocol became known, and why not otherwise."""
+    its = [r for r in result["route_readings"] if r["protocol"].startswith("strange::")]
+    assert sorted(node for r in its for node in r["nodes"]) == ["n0", "n1", "n2", "n3"]
+    return {r["method"] for r in its}, "; ".join(r.get("reason", "") for r in its)
+
+
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize("table", ["Plain", "Extra", "Fewer", "Renamed", "Reordered", "Masked"])
+def test_columns_are_found_by_their_names(
+    ran: Callable[..., dict[str, Any]], table: str, ipv6: bool
+) -> None:
+    result = ran("offload", f"Table: {table}", ipv6=ipv6)
+    assert received(result) == 10
+    assert reading(result) == ({PRINTED}, "")
+    assert result["convergence"]["pairs"] == 12
+
+
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ("Table: None", "prints no table"),
+        ("Table: None, NeedsPacket: true", "prints no table"),
+        ("Table: Title", "no table with a header"),
+        ("Table: Broken", "a row of its table is not understood"),
+        ("Table: Wrong", "RouteOutput()"),
+        ("ChangeTo: None, ChangeAt: 700ms", "prints no table"),
+        ("ChangeTo: Broken, ChangeAt: 700ms", "is not understood"),
+    ],
+)
+def test_without_a_table_decisions_about_packets_are_routes(
+    ran: Callable[..., dict[str, Any]], attributes: str, reason: str, ipv6: bool
+) -> None:
+    assert received(ran("simulate", attributes, ipv6=ipv6)) == 10
+    result = ran("offload", attributes, ipv6=ipv6)
+    assert received(result) == 10
+    methods, why = reading(result)
+    assert methods == {DECIDED}
+    assert reason in why
+    # A packet or two of each direction go up at each node; the kernels forward the others.
+    missed = [v["rx_frames"] for k, v in result["counters"].items() if k.endswith("/upcalls")]
+    assert 0 < sum(missed) <= 24
+
+
+@pytest.mark.parametrize(
+    ("asks", "ipv6", "expected"),
+    [
+        ("Nothing", False, 9),
+        ("Nothing", True, 9),
+        ("Loopback", False, 10),
+        ("Loopback", True, 10),
+        ("Unready", False, 9),
+    ],
+)
+@pytest.mark.parametrize("table", ["Plain", "None"])
+def test_what_is_looked_for_is_found_by_the_flow_itself(
+    ran: Callable[..., dict[str, Any]], asks: str, ipv6: bool, expected: int, table: str
+) -> None:
+    """No question of the product's own finds it before: the first packet is lost, or is kept."""
+    for mode in ("simulate", *REAL):
+        result = ran(mode, f"Asks: {asks}, Table: {table}", ipv6=ipv6)
+        assert result["convergence"]["on_demand"], mode
+        assert received(result) == expected, mode
+
+
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize("transport", ["Raw", "Packet"])
+def test_floods_by_raw_and_packet_sockets(
+    ran: Callable[..., dict[str, Any]], transport: str, ipv6: bool
+) -> None:
+    for mode in ("simulate", *REAL):
+        assert received(ran(mode, f"Transport: {transport}", ipv6=ipv6)) == 10, mode
+
+
+@pytest.mark.parametrize("plane", ["kernel", "ebpf", "joined", "userspace"])
+def test_planes(ran: Callable[..., dict[str, Any]], plane: str) -> None:
+    for table in ("Extra", "None"):
+        result = ran("offload", f"Table: {table}", more=f"data_plane: {plane}\n")
+        assert received(result) == 10
+        assert {p["name"] for p in result["data_planes"].values()} == {plane}
+        methods, _ = reading(result)
+        asked = "RouteOutput(), for all addresses" if plane == "userspace" else DECIDED
+        assert methods == {PRINTED if table == "Extra" else asked}
+
+
+def test_a_protocol_that_looks_for_routes_is_refused_by_userspace(
+    ran: Callable[..., dict[str, Any]], scenario: Callable[[str], Path]
+) -> None:
+    file = scenario(
+        "nodes: 2\nlinks: [{line: all}]\ndata_plane: userspace\nduration: 1s\n"
+        "routing: {protocol: 'strange::Routing', attributes: {Asks: Nothing}}\n"
+    )
+    line = viaduct("run", file, "--mode", "offload").error_line(2)
+    assert "finds routes on demand" in line
+    assert "data_plane: kernel" in line
+
+
+def test_a_protocol_that_changes_packets_fails_the_run(
+    ran: Callable[..., dict[str, Any]],
+) -> None:
+    result = ran("offload", "Table: None, AddsHeader: true")
+    assert any("changed" in line and "use mode emulate" in line for line in result["failures"])
+    assert result["status"] == 1
+
+
+def test_a_wrong_table_that_is_told_later_is_no_route(
+    ran: Callable[..., dict[str, Any]],
+) -> None:
+    """Its rows are compared with RouteOutput() before they are routes."""
+    result = ran("offload", "ChangeTo: Wrong, ChangeAt: 700ms")
+    assert received(result) == 10
+    methods, why = reading(result)
+    assert methods == {DECIDED}
+    assert "RouteOutput() sends" in why
