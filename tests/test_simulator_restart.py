@@ -233,11 +233,12 @@ def test_routes_on_demand_are_found_again(lab: str, scenario: Write) -> None:
     with up(scenario(text), lab):
         target = addresses(f"{lab}.n2")["eth0"]
         inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
-        assert filters_of(f"{lab}.n1").count("handle") == 2
+        filters = filters_of(f"{lab}.n1").count("handle")
+        assert filters in (1, 2)  # from Linux 6.6 on the one at the ingress is a link (tcx)
         kill_simulator()
         await_restart(lab)
         inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
-        assert filters_of(f"{lab}.n1").count("handle") == 2
+        assert filters_of(f"{lab}.n1").count("handle") == filters
 
 
 def filters_of(namespace: str) -> str:
