@@ -36,11 +36,10 @@ DontFragmentRouting::RouteInput(Ptr<const Packet> p,
                                 const ErrorCallback& ecb)
 {
     const auto make = [&] {
-        return UnicastForwardCallback([this, ucb, ecb](Ptr<Ipv4Route> route,
-                                                       Ptr<const Packet> packet,
-                                                       const Ipv4Header& its) {
-            Forward(route, packet, its, ucb, ecb);
-        });
+        return UnicastForwardCallback(
+            [this, ucb, ecb](Ptr<Ipv4Route> route,
+                             Ptr<const Packet> packet,
+                             const Ipv4Header& its) { Forward(route, packet, its, ucb, ecb); });
     };
     if (m_ucb.IsNull())
     {

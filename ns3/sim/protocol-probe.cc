@@ -9,6 +9,7 @@
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/on-demand.h"
+#include "ns3/protocol-traits.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
@@ -82,8 +83,8 @@ Simulate(const NodeContainer& nodes, const char* nobody)
     {
         Simulator::ScheduleWithContext(nodes.Get(0)->GetId(), ASKED_AT, [&] {
             const auto ip = nodes.Get(0)->GetObject<typename Family::Layer>();
-            const auto answer = AskWithPacket<Family>(
-                ip, ip->GetRoutingProtocol(), IpAddress::Parse(nobody));
+            const auto answer =
+                AskWithPacket<Family>(ip, ip->GetRoutingProtocol(), IpAddress::Parse(nobody));
             deed.isDeferred = answer.isDeferred;
         });
     }
@@ -171,12 +172,19 @@ TryElsewhere(const ObjectFactory& protocol, bool isAsked)
 
 } // namespace
 
-bool
-LooksForRoutesWhenAsked(const ObjectFactory& protocol)
+void
+ProbeProtocol(const ObjectFactory& protocol)
 {
+    if (!protocol.IsTypeIdSet() || TraitsOf(protocol.GetTypeId()).finding != RouteFinding::UNKNOWN)
+    {
+        return;
+    }
     const auto quiet = TryElsewhere(protocol, false);
     const auto asked = quiet ? TryElsewhere(protocol, true) : std::nullopt;
-    return asked && (asked->isDeferred || asked->sent != quiet->sent);
+    if (asked && (asked->isDeferred || asked->sent != quiet->sent))
+    {
+        LearnLooksForRoutes(protocol.GetTypeId());
+    }
 }
 
 } // namespace ns3::sim

@@ -13,14 +13,15 @@ namespace ns3::sim
 /**
  * Finds out whether a user's routing protocol looks for a route when it is asked for one, without
  * asking the protocol of a run, in which that would have an effect: another process simulates three
- * nodes of its own with it, once with a question and once without, and compares what they send.
- * Nothing of that process comes into this one. To be called before the simulator has events, and
- * while the process has one thread.
- * @param protocol makes the protocol; of IPv4 or IPv6
- * @return whether it does so: a question for an address that nobody has made it send, or answer by
- * the loopback device. False also if it cannot be simulated so
+ * nodes of its own with it, once with a question and once without, and compares what they send. If
+ * a question for an address that nobody has made it send, or it answered by the loopback device,
+ * LearnLooksForRoutes() is told. Nothing else of that process comes into this one.
+ *
+ * To be called before the simulator has events, and while the process has one thread.
+ * @param protocol makes the protocol, of IPv4 or IPv6; without a type, or of one of ns-3's own,
+ * nothing is done
  */
-bool LooksForRoutesWhenAsked(const ObjectFactory& protocol);
+void ProbeProtocol(const ObjectFactory& protocol);
 
 } // namespace ns3::sim
 

@@ -47,7 +47,7 @@ class Reachability
     /** What a node's protocols say about a destination. */
     struct Said
     {
-        ipfamily::NextHop hop; //!< the next hop
+        ipfamily::NextHop hop;  //!< the next hop
         bool isByPacket{false}; //!< a protocol of a user was asked first, whose packets without a
                                 //!< route go up to it
     };
@@ -116,7 +116,7 @@ class Reachability
     /** The routes of a user's protocol as they can be read. */
     struct Table
     {
-        std::shared_ptr<RouteReader> reader; //!< reads it
+        std::shared_ptr<RouteReader> reader;                      //!< reads it
         std::map<viaduct::wire::IpPrefix, RouteCandidate> routes; //!< at the last read
         bool isComplete{false};                                   //!< it had no others then
 
@@ -146,15 +146,15 @@ class Reachability
     int32_t Follow(const std::vector<int32_t>& next, int32_t from, int32_t to) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
-    const Network& m_network;         //!< the nodes
+    const Network& m_network;                        //!< the nodes
     std::set<std::pair<uint32_t, uint32_t>> m_flows; //!< from, to; both ways
-    mutable std::map<Ptr<Object>, Table> m_tables; //!< of the protocols of users
-    mutable Time m_read{-1};                       //!< when these were read
-    mutable bool m_undecided{false};               //!< see IsUndecided()
-    std::vector<std::string> m_names; //!< nodes, by number
-    bool m_sensing = false;           //!< the protocol has routes to neighbours, too
-    std::vector<bool> m_hosts;        //!< whether they run no protocol
-    std::vector<bool> m_here;         //!< whether they are on this host
+    mutable std::map<Ptr<Object>, Table> m_tables;   //!< of the protocols of users
+    mutable Time m_read{-1};                         //!< when these were read
+    mutable bool m_undecided{false};                 //!< see IsUndecided()
+    std::vector<std::string> m_names;                //!< nodes, by number
+    bool m_sensing = false;                          //!< the protocol has routes to neighbours, too
+    std::vector<bool> m_hosts;                       //!< whether they run no protocol
+    std::vector<bool> m_here;                        //!< whether they are on this host
     std::vector<viaduct::wire::IpAddress> m_destinations; //!< their main addresses
     std::map<viaduct::wire::IpAddress, std::vector<Place>>
         m_owners; //!< the nodes and links that have an address

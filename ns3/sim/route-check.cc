@@ -138,6 +138,20 @@ RouteCheck::Compare() const
     return differences;
 }
 
+std::vector<std::string>
+RouteCheck::Summarize() const
+{
+    constexpr std::size_t MOST_LINES = 10;
+    std::vector<std::string> differences = Compare();
+    if (differences.size() > MOST_LINES)
+    {
+        const std::size_t more = differences.size() - MOST_LINES;
+        differences.resize(MOST_LINES);
+        differences.push_back("routes: " + std::to_string(more) + " more differ like these");
+    }
+    return differences;
+}
+
 bool
 RouteCheck::IsUsable(uint32_t node, const IpAddress& to, uint32_t interface) const
 {
@@ -166,9 +180,8 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
     if (said->hop.interface >= 0)
     {
         const auto interface = static_cast<uint32_t>(said->hop.interface);
-        const Ptr<NetDevice> device = isIpv4
-                                          ? object->GetObject<Ipv4>()->GetNetDevice(interface)
-                                          : object->GetObject<Ipv6>()->GetNetDevice(interface);
+        const Ptr<NetDevice> device = isIpv4 ? object->GetObject<Ipv4>()->GetNetDevice(interface)
+                                             : object->GetObject<Ipv6>()->GetNetDevice(interface);
         const auto names = m_interfaces.find(node);
         const auto name = names == m_interfaces.end() ? decltype(names->second.end())()
                                                       : names->second.find(device);
@@ -179,10 +192,9 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
         }
         expected.push_back(Normalize({said->hop.gateway, name->second}, destination));
     }
-    const bool goesUp =
-        std::all_of(passage.hops.begin(), passage.hops.end(), [](const NextHop& hop) {
-            return hop.interface.empty();
-        });
+    const bool goesUp = std::all_of(passage.hops.begin(),
+                                    passage.hops.end(),
+                                    [](const NextHop& hop) { return hop.interface.empty(); });
     const bool isSame =
         expected.empty()
             ? goesUp
@@ -191,9 +203,9 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
                       return Normalize(hop, destination) == expected.front();
                   });
     return isSame ? std::string()
-                  : m_names[node] + ": packets for " + m_names[to] + " (" +
-                        destination.ToString() + ") leave " + TextOf(passage.hops) +
-                        ", and its protocol sends them " + TextOf(expected);
+                  : m_names[node] + ": packets for " + m_names[to] + " (" + destination.ToString() +
+                        ") leave " + TextOf(passage.hops) + ", and its protocol sends them " +
+                        TextOf(expected);
 }
 
 } // namespace ns3::sim

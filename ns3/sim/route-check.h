@@ -49,6 +49,9 @@ class RouteCheck
      */
     std::vector<std::string> Compare() const;
 
+    /** @return the first lines of Compare(), and one that says how many there are besides */
+    std::vector<std::string> Summarize() const;
+
   private:
     static constexpr uint32_t MOST_ROUTES = 20000;
 
@@ -58,10 +61,10 @@ class RouteCheck
                              const viaduct::broker::Passage& passage) const;
     bool IsUsable(uint32_t node, const viaduct::wire::IpAddress& to, uint32_t interface) const;
 
-    const Network& m_network;           //!< the nodes
-    const Reachability& m_reachability; //!< the protocols' routes
-    const LabHelper& m_lab;             //!< the data planes
-    std::vector<std::string> m_names;   //!< of the nodes, by number
+    const Network& m_network;                          //!< the nodes
+    const Reachability& m_reachability;                //!< the protocols' routes
+    const LabHelper& m_lab;                            //!< the data planes
+    std::vector<std::string> m_names;                  //!< of the nodes, by number
     std::vector<viaduct::wire::IpAddress> m_addresses; //!< their main ones
     std::vector<uint32_t> m_destinations;              //!< to which routes are compared
     std::map<uint32_t, std::map<Ptr<NetDevice>, std::string>>

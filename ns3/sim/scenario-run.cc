@@ -16,7 +16,6 @@
 #include "ns3/kernel-shell.h"
 #include "ns3/on-demand.h"
 #include "ns3/path-seed.h"
-#include "ns3/protocol-traits.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -38,7 +37,7 @@ namespace
 {
 
 const Time LOOK_INTERVAL =
-    MilliSeconds(200); // between reads of the routes, until they have converged
+    MilliSeconds(200);           // between reads of the routes, until they have converged
 const Time SETTLED = Seconds(2); // without a further route, if nothing tells how many will come
 const Time CHECK_INTERVAL = MilliSeconds(20); // between two comparisons of routes that differ
 const Time LASTING = Seconds(3); // a difference between protocols and data planes that remains
@@ -116,7 +115,7 @@ ScenarioRun::Run()
         return RunHub();
     }
     m_simulated = AssumeRates(m_scenario);
-    ProbeProtocol();
+    ProbeProtocol(ProtocolFactory(m_scenario.routing));
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_part.host);
     if (HasRBridges(m_scenario))
     {
@@ -158,21 +157,6 @@ ScenarioRun::Run()
     m_view.reset();
     m_traffic.reset();
     Simulator::Destroy();
-}
-
-void
-ScenarioRun::ProbeProtocol()
-{
-    const ObjectFactory protocols = ProtocolFactory(m_scenario.routing);
-    if (!protocols.IsTypeIdSet() ||
-        TraitsOf(protocols.GetTypeId()).finding != RouteFinding::UNKNOWN)
-    {
-        return;
-    }
-    if (LooksForRoutesWhenAsked(protocols))
-    {
-        LearnLooksForRoutes(protocols.GetTypeId());
-    }
 }
 
 void
@@ -353,17 +337,15 @@ ScenarioRun::FindByFlows(const viaduct::result::Convergence& now)
         found.on_demand = true;
         return Simulator::Now() - m_reachedAt >= SETTLED ? std::optional(found) : std::nullopt;
     }
-    switch (m_reachability->AskForFlows())
+    const auto routes = m_reachability->AskForFlows();
+    if (routes == Reachability::FlowRoutes::ON_DEMAND)
     {
-    case Reachability::FlowRoutes::ON_DEMAND:
         found.on_demand = true;
         return found;
-    case Reachability::FlowRoutes::FOUND:
-        found.reachable = found.pairs = m_reachability->CountFlowPairs();
-        return m_reachability->IsUndecided() ? std::optional(found) : std::nullopt;
-    default:
-        return std::nullopt;
     }
+    found.reachable = found.pairs = m_reachability->CountFlowPairs();
+    const bool isFound = routes == Reachability::FlowRoutes::FOUND && m_reachability->IsUndecided();
+    return isFound ? std::optional(found) : std::nullopt;
 }
 
 void
@@ -396,23 +378,13 @@ ScenarioRun::AwaitDataPlanes(const viaduct::result::Convergence& convergence, Ti
 bool
 ScenarioRun::HaveDataPlanesFollowed(Time deadline)
 {
-    constexpr std::size_t MOST_LINES = 10;
-    std::vector<std::string> differences = m_check->Compare();
-    if (!differences.empty() && Simulator::Now() < deadline)
-    {
-        return false;
-    }
-    if (differences.size() > MOST_LINES)
-    {
-        const std::size_t more = differences.size() - MOST_LINES;
-        differences.resize(MOST_LINES);
-        differences.push_back("routes: " + std::to_string(more) + " more differ like these");
-    }
-    for (const std::string& line : differences)
+    const bool isLast = Simulator::Now() >= deadline;
+    const std::vector<std::string> differences = m_check->Summarize();
+    for (const std::string& line : isLast ? differences : std::vector<std::string>())
     {
         m_control.Send("difference", {{"message", line}});
     }
-    return true;
+    return isLast || differences.empty();
 }
 
 void

@@ -10,8 +10,8 @@
 #include "network.h"
 #include "paused-view.h"
 #include "rbridges.h"
-#include "route-check.h"
 #include "reachability.h"
+#include "route-check.h"
 #include "route-log.h"
 #include "scenario-lab.h"
 #include "simulated-files.h"
@@ -98,7 +98,6 @@ class ScenarioRun
     viaduct::result::Convergence AcrossHosts(viaduct::result::Convergence here) const;
     void WatchCommands();
     void ShowProgress();
-    void ProbeProtocol();
     void LookAtRoutes();
     void AwaitDataPlanes(const viaduct::result::Convergence& convergence, Time deadline);
     bool HaveDataPlanesFollowed(Time deadline);
@@ -136,10 +135,10 @@ class ScenarioRun
     std::vector<viaduct::Duration> m_pauses;             //!< since convergence
     std::unique_ptr<PausedView> m_view;                  //!< if there are any
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
-    std::unique_ptr<RouteCheck> m_check; //!< of the data planes; mode offload
-    Time m_stopBy;                       //!< when a requested stop waits no longer
-    uint32_t m_reached{0};       //!< pairs, at the last look
-    Time m_reachedAt;            //!< when they became so many
+    std::unique_ptr<RouteCheck> m_check;                 //!< of the data planes; mode offload
+    Time m_stopBy;                                       //!< when a requested stop waits no longer
+    uint32_t m_reached{0};                               //!< pairs, at the last look
+    Time m_reachedAt;                                    //!< when they became so many
     viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
 };
 

@@ -141,8 +141,8 @@ std::vector<std::optional<Passage>> Client::LookUp(
     const std::string& node, const std::vector<wire::IpAddress>& destinations) {
   json addresses = json::array();
   for (const wire::IpAddress& address : destinations) addresses.push_back(address.ToString());
-  const json answer = state_->caller.CallJson(MessageType::kLookUp,
-                                              {{"node", node}, {"destinations", addresses}});
+  const json answer =
+      state_->caller.CallJson(MessageType::kLookUp, {{"node", node}, {"destinations", addresses}});
   std::vector<std::optional<Passage>> passages;
   for (const json& each : Member<json>(answer, "passages")) {
     std::optional<Passage>& passage = passages.emplace_back();

@@ -70,7 +70,7 @@ class LabOperations final : public Operations {
     fib::Choice choice;
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
-    std::set<wire::Family> upcalls;    // whose packets without a route go up
+    std::set<wire::Family> upcalls;  // whose packets without a route go up
     std::vector<UniqueFd> upcall_programs;
     std::vector<lab::Neighbour> held;  // HoldNeighbours()
     // Tables of multicast routes, which stay when the simulator dies; its successor gets them.

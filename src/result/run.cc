@@ -119,7 +119,8 @@ KeysOf<RouteReading> RouteReading::Keys() {
       Always<&RouteReading::method>(
           "method", "text",
           "`calls`, `trace sources`, `table of TYPE`, `printed table`, `RouteOutput(), for all "
-          "addresses`, or `decisions about packets`: the first packet to a destination goes up, and "
+          "addresses`, or `decisions about packets`: the first packet to a destination goes up, "
+          "and "
           "what the protocol decides is its route as long as it is used"),
       WhenSet<&RouteReading::reason>("reason", "text", "why no method before this one served"),
       Always<&RouteReading::nodes>("nodes", "a list of nodes", "where it was so at the end"),

@@ -12,6 +12,9 @@
  * is set by attributes, also during the run.
  */
 
+#include "families.h"
+#include "table.h"
+
 #include "ns3/boolean.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
@@ -46,87 +49,6 @@ namespace strange
 
 using namespace ns3;
 
-/** The names of IPv4. */
-struct Four
-{
-    using Protocol = Ipv4RoutingProtocol;
-    using Layer = Ipv4;
-    using Header = Ipv4Header;
-    using Route = Ipv4Route;
-    using Address = Ipv4Address;
-    using Forward = Protocol::UnicastForwardCallback;
-    static constexpr const char* NAME = "strange::Routing";
-    static constexpr const char* RAW = "ns3::Ipv4RawSocketFactory";
-    static constexpr const char* ALL_MASK = "255.255.255.255";
-
-    static Address Nobody()
-    {
-        return Ipv4Address::GetAny();
-    }
-
-    static Address AddressOf(Ptr<Ipv4> ip, uint32_t i, uint32_t j)
-    {
-        return ip->GetAddress(i, j).GetLocal();
-    }
-
-    static ns3::Address Group(uint16_t port, bool isRaw)
-    {
-        // RFC 5498: LL-MANET-Routers
-        return InetSocketAddress(isRaw ? "224.0.0.109" : "255.255.255.255", port);
-    }
-
-    static ns3::Address Any(uint16_t port)
-    {
-        return InetSocketAddress(Ipv4Address::GetAny(), port);
-    }
-
-    static bool IsRouted(const Address& address)
-    {
-        return !address.IsMulticast() && !address.IsBroadcast() && !address.IsLocalhost() &&
-               address != Ipv4Address::GetAny();
-    }
-};
-
-/** The names of IPv6. */
-struct Six
-{
-    using Protocol = Ipv6RoutingProtocol;
-    using Layer = Ipv6;
-    using Header = Ipv6Header;
-    using Route = Ipv6Route;
-    using Address = Ipv6Address;
-    using Forward = Protocol::UnicastForwardCallback;
-    static constexpr const char* NAME = "strange::Routing6";
-    static constexpr const char* RAW = "ns3::Ipv6RawSocketFactory";
-    static constexpr const char* ALL_MASK = "128";
-
-    static Address Nobody()
-    {
-        return Ipv6Address::GetAny();
-    }
-
-    static Address AddressOf(Ptr<Ipv6> ip, uint32_t i, uint32_t j)
-    {
-        return ip->GetAddress(i, j).GetAddress();
-    }
-
-    static ns3::Address Group(uint16_t port, bool isRaw)
-    {
-        return Inet6SocketAddress(isRaw ? "ff02::6d" : "ff02::1", port);
-    }
-
-    static ns3::Address Any(uint16_t port)
-    {
-        return Inet6SocketAddress(Ipv6Address::GetAny(), port);
-    }
-
-    static bool IsRouted(const Address& address)
-    {
-        return !address.IsMulticast() && !address.IsLinkLocal() && !address.IsLocalhost() &&
-               !address.IsAny();
-    }
-};
-
 /** What both versions of IP have in common. */
 template <class F>
 class Common : public F::Protocol
@@ -144,9 +66,9 @@ class Common : public F::Protocol
         };
         // Plain Extra Fewer Renamed Reordered Masked Title None Broken Wrong
         text("Table", "Plain", &Common::m_style);
-        text("Asks", "No", &Common::m_asks);              // No Nothing Loopback Unready
-        text("Transport", "Udp", &Common::m_transport);   // Udp Raw Packet
-        text("ChangeTo", "", &Common::m_changeTo);        // Table, after ChangeAt
+        text("Asks", "No", &Common::m_asks);            // No Nothing Loopback Unready
+        text("Transport", "Udp", &Common::m_transport); // Udp Raw Packet
+        text("ChangeTo", "", &Common::m_changeTo);      // Table, after ChangeAt
         return tid
             .AddAttribute("NeedsPacket",
                           "",
@@ -239,20 +161,7 @@ class Common : public F::Protocol
         {
             return;
         }
-        static const std::map<std::string, const char*> HEADERS{
-            {"Extra", "Destination\tNextHop\tInterface\tDistance\tQuality\tAge"},
-            {"Fewer", "Destination\tNextHop"},
-            {"Renamed", "Dest Addr\tVia\tOut Interface\tHop Count"},
-            {"Reordered", "Hops\tIface\tDestination\tAge\tGateway"},
-            {"Masked", "Destination\tMask\tNext Hop\tInterface\tState\tCost"}};
-        const auto header = HEADERS.find(m_style);
-        out << (header == HEADERS.end() ? "Destination\tNextHop\tInterface\tDistance"
-                                        : header->second)
-            << "\n";
-        for (const auto& [to, way] : m_ways)
-        {
-            PrintRow(out, to, way);
-        }
+        PrintTable<F>(out, m_style, m_ways);
     }
 
   protected:
@@ -316,14 +225,7 @@ class Common : public F::Protocol
     }
 
   private:
-    /** The way to an address. */
-    struct Way
-    {
-        Address via;        //!< the neighbour
-        uint32_t interface; //!< that it is on
-        uint32_t hops;      //!< so many
-        uint32_t number;    //!< of the flood that told
-    };
+    using Way = strange::Way<Address>;
 
     static constexpr uint16_t PORT = 5271;
     static constexpr uint16_t ETHER_TYPE = 0x88b5; // IEEE 802, for experiments
@@ -351,43 +253,8 @@ class Common : public F::Protocol
     Ptr<Route> Find(const Address& to) const
     {
         const auto way = m_ways.find(to);
-        return way == m_ways.end()
-                   ? nullptr
-                   : MakeRoute(to, way->second.via, way->second.interface);
-    }
-
-    void PrintRow(std::ostream& out, const Address& to, const Way& way) const
-    {
-        if (m_style == "Extra")
-        {
-            out << to << "\t" << way.via << "\t" << way.interface << "\t" << way.hops << "\t"
-                << 1.25 * way.hops << "\t" << Seconds(1).As(Time::S) << "\n";
-        }
-        else if (m_style == "Fewer")
-        {
-            out << to << "\t" << way.via << "\n";
-        }
-        else if (m_style == "Reordered")
-        {
-            out << way.hops << "\t" << way.interface << "\t" << to << "\t1s\t" << way.via << "\n";
-        }
-        else if (m_style == "Masked")
-        {
-            out << to << "\t" << F::ALL_MASK << "\t" << way.via << "\t" << way.interface << "\tUP\t"
-                << way.hops << "\n";
-        }
-        else if (m_style == "Broken")
-        {
-            out << to << "\t" << way.via << "\n"; // two words in four columns
-        }
-        else if (m_style == "Wrong")
-        {
-            out << to << "\t" << to << "\t" << way.interface << "\t" << way.hops << "\n";
-        }
-        else
-        {
-            out << to << "\t" << way.via << "\t" << way.interface << "\t" << way.hops << "\n";
-        }
+        return way == m_ways.end() ? nullptr
+                                   : MakeRoute(to, way->second.via, way->second.interface);
     }
 
     void Change()
@@ -543,8 +410,7 @@ class Common : public F::Protocol
         for (std::string address; words >> address;)
         {
             addresses.push_back(address);
-            Learn(Address(address.c_str()),
-                  {Address(via.c_str()), interface, hops + 1, number});
+            Learn(Address(address.c_str()), {Address(via.c_str()), interface, hops + 1, number});
         }
         std::ostringstream next;
         next << origin << " " << number << " " << wanted << " " << hops + 1;
@@ -575,22 +441,22 @@ class Common : public F::Protocol
         }
     }
 
-    Ptr<typename F::Layer> m_ip;                //!< has the interfaces
-    Ptr<Node> m_node;                           //!< has the protocol
-    std::map<uint32_t, Ptr<Socket>> m_sockets;  //!< by interface
-    std::map<Address, Way> m_ways;              //!< the routes
-    std::map<uint32_t, uint32_t> m_seen;        //!< the last flood of each node
-    std::map<Address, Time> m_asked;            //!< when an address was looked for
+    Ptr<typename F::Layer> m_ip;               //!< has the interfaces
+    Ptr<Node> m_node;                          //!< has the protocol
+    std::map<uint32_t, Ptr<Socket>> m_sockets; //!< by interface
+    std::map<Address, Way> m_ways;             //!< the routes
+    std::map<uint32_t, uint32_t> m_seen;       //!< the last flood of each node
+    std::map<Address, Time> m_asked;           //!< when an address was looked for
     std::map<Address, std::deque<std::function<void(Ptr<Route>)>>> m_waiting; //!< packets
-    uint32_t m_number{0};                       //!< of the last flood
-    std::string m_style;                        //!< of the table
-    std::string m_asks;                         //!< what is returned without a route
-    std::string m_transport;                    //!< of floods
-    std::string m_changeTo;                     //!< a style
-    Time m_changeAt;                            //!< when
-    Time m_interval;                            //!< between two floods
-    bool m_needsPacket{false};                  //!< without one there is no answer
-    bool m_addsHeader{false};                   //!< to data packets
+    uint32_t m_number{0};                                                     //!< of the last flood
+    std::string m_style;                                                      //!< of the table
+    std::string m_asks;        //!< what is returned without a route
+    std::string m_transport;   //!< of floods
+    std::string m_changeTo;    //!< a style
+    Time m_changeAt;           //!< when
+    Time m_interval;           //!< between two floods
+    bool m_needsPacket{false}; //!< without one there is no answer
+    bool m_addsHeader{false};  //!< to data packets
 };
 
 /** strange::Routing. */
@@ -600,9 +466,8 @@ class Routing : public Common<Four>
     /** @return the object TypeId */
     static TypeId GetTypeId()
     {
-        static TypeId tid = AddAttributes(TypeId(Four::NAME)
-                                              .SetParent<Ipv4RoutingProtocol>()
-                                              .AddConstructor<Routing>());
+        static TypeId tid = AddAttributes(
+            TypeId(Four::NAME).SetParent<Ipv4RoutingProtocol>().AddConstructor<Routing>());
         return tid;
     }
 
@@ -614,8 +479,7 @@ class Routing : public Common<Four>
                     const LocalDeliverCallback&,
                     const ErrorCallback&) override
     {
-        return Input(
-            packet, header, [=](Ptr<Ipv4Route> route) { forward(route, packet, header); });
+        return Input(packet, header, [=](Ptr<Ipv4Route> route) { forward(route, packet, header); });
     }
 
     void NotifyAddAddress(uint32_t, Ipv4InterfaceAddress) override
@@ -639,9 +503,8 @@ class Routing6 : public Common<Six>
     /** @return the object TypeId */
     static TypeId GetTypeId()
     {
-        static TypeId tid = AddAttributes(TypeId(Six::NAME)
-                                              .SetParent<Ipv6RoutingProtocol>()
-                                              .AddConstructor<Routing6>());
+        static TypeId tid = AddAttributes(
+            TypeId(Six::NAME).SetParent<Ipv6RoutingProtocol>().AddConstructor<Routing6>());
         return tid;
     }
 
@@ -653,9 +516,8 @@ class Routing6 : public Common<Six>
                     const LocalDeliverCallback&,
                     const ErrorCallback&) override
     {
-        return Input(packet, header, [=](Ptr<Ipv6Route> route) {
-            forward(device, route, packet, header);
-        });
+        return Input(
+            packet, header, [=](Ptr<Ipv6Route> route) { forward(device, route, packet, header); });
     }
 
     void NotifyAddAddress(uint32_t, Ipv6InterfaceAddress) override

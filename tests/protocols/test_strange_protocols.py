@@ -20,9 +20,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ran(
-    lab: str, scenario: Callable[[str], Path], tmp_path: Path
-) -> Callable[..., dict[str, Any]]:
+def ran(lab: str, scenario: Callable[[str], Path], tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Pings over four nodes in a row; returns the results."""
 
     def run(mode: str, attributes: str, *, ipv6: bool = False, more: str = "") -> dict[str, Any]:

@@ -99,8 +99,10 @@ class LabKernel : public UpcallPort::Kernel
               const viaduct::lab::Node& node,
               LabAddresses known,
               const std::vector<std::string>& interfaces)
-        : m_broker(std::move(broker)), m_node(node.name),
-          m_forwards(node.data_plane->layout.kernel_forwards), m_known(std::move(known))
+        : m_broker(std::move(broker)),
+          m_node(node.name),
+          m_forwards(node.data_plane->layout.kernel_forwards),
+          m_known(std::move(known))
     {
         for (const std::string& interface : interfaces)
         {
@@ -252,9 +254,8 @@ OffloadHelper::Install(Ptr<Node> node,
         [routes = offload.routes](const auto& destination, const auto& gateway, auto device) {
             routes->Decide(destination, gateway, device);
         });
-    offload.routes->SetUpcalls([upcalls = PeekPointer(offload.upcalls)](auto family) {
-        return upcalls->IsOpen(family);
-    });
+    offload.routes->SetUpcalls(
+        [upcalls = PeekPointer(offload.upcalls)](auto family) { return upcalls->IsOpen(family); });
     offload.routes->SetSink(std::make_shared<HandoverRoutes>(
         std::make_shared<viaduct::broker::NodeRoutes>(broker, name), offload.upcalls));
     offload.multicast = MakeMulticast(node, name, names, broker);

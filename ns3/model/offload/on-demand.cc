@@ -48,8 +48,7 @@ bool
 MayFindRoutesOnDemand(Ptr<Node> node)
 {
     return AnyHas<Family>(node, [](const ProtocolTraits& traits) {
-        return traits.finding == RouteFinding::ON_DEMAND ||
-               traits.finding == RouteFinding::UNKNOWN;
+        return traits.finding == RouteFinding::ON_DEMAND || traits.finding == RouteFinding::UNKNOWN;
     });
 }
 

@@ -20,8 +20,8 @@ namespace ns3
  * Whether one of a node's routing protocols looks for a route only when a packet needs one. Such a
  * protocol of ns-3 answers a query for a destination without a route by a route through the
  * loopback device: the packet comes back to its RouteInput(), which keeps it until the route is
- * found. Known of ns-3's own protocols, and of those that LearnLooksForRoutes() was told of; nothing
- * is asked.
+ * found. Known of ns-3's own protocols, and of those that LearnLooksForRoutes() was told of;
+ * nothing is asked.
  * @param node the node
  * @return whether one does so for packets of this version of IP
  */

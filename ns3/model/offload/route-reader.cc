@@ -123,7 +123,9 @@ class AskedRoutes : public RouteReader
     AskedRoutes(Ptr<typename Family::Layer> ip,
                 Ptr<typename Family::Protocol> protocol,
                 RouteQuestions questions)
-        : m_ip(std::move(ip)), m_protocol(std::move(protocol)), m_questions(std::move(questions)),
+        : m_ip(std::move(ip)),
+          m_protocol(std::move(protocol)),
+          m_questions(std::move(questions)),
           m_unknown(TraitsOf(m_protocol).finding == RouteFinding::UNKNOWN),
           m_isSending(!TraitsOf(m_protocol).mayBeAsked)
     {
@@ -170,7 +172,7 @@ class AskedRoutes : public RouteReader
 
     std::string WhyIncomplete() const override
     {
-        return m_isAsked   ? ""
+        return m_isAsked     ? ""
                : m_isSending ? "RouteOutput() looks for a route when it is asked"
                              : "it is asked about packets only";
     }
@@ -186,7 +188,7 @@ class AskedRoutes : public RouteReader
     RouteQuestions m_questions;                //!< what may be asked
     bool m_unknown;                            //!< it is a user's
     bool m_isAsked{false};                     //!< by the last Read()
-    bool m_isSending; //!< a question makes it look for a route
+    bool m_isSending;                          //!< a question makes it look for a route
 };
 
 /** @return a row on one line, without the spaces that align its columns */
@@ -233,8 +235,7 @@ class PrintedRoutes : public AskedRoutes<Family>
             const auto interface = FindInterface(route);
             if (interface && route.destination.address.family == Family::FAMILY)
             {
-                routes.push_back(
-                    {route.destination, route.gateway, *interface, route.metric});
+                routes.push_back({route.destination, route.gateway, *interface, route.metric});
             }
             else if (this->m_unknown && !interface && m_why.empty())
             {
@@ -339,8 +340,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         {
             return;
         }
-        const ProtocolAnswer answer =
-            AskWithPacket<Family>(this->m_ip, this->m_protocol, *address);
+        const ProtocolAnswer answer = AskWithPacket<Family>(this->m_ip, this->m_protocol, *address);
         this->m_isSending |= answer.isSending;
         const auto direct = [&](const viaduct::wire::IpAddress& gateway) {
             return gateway.IsUnspecified() || gateway == *address;
@@ -356,8 +356,8 @@ class PrintedRoutes : public AskedRoutes<Family>
             const std::string said =
                 answer.hop.interface < 0
                     ? "has no route"
-                    : "sends " + HopText(answer.hop.gateway,
-                                         static_cast<uint32_t>(answer.hop.interface));
+                    : "sends " +
+                          HopText(answer.hop.gateway, static_cast<uint32_t>(answer.hop.interface));
             m_distrust = "its table sends " + address->ToString() + " " +
                          HopText(row.gateway, row.interface) + ", and RouteOutput() " + said;
         }
@@ -365,8 +365,7 @@ class PrintedRoutes : public AskedRoutes<Family>
 
     /** @return an address for which no row is more specific */
     static std::optional<viaduct::wire::IpAddress> AddressIn(
-        const IpPrefix& destination,
-        const std::vector<RouteCandidate>& routes)
+        const IpPrefix& destination, const std::vector<RouteCandidate>& routes)
     {
         viaduct::wire::IpAddress address = destination.address;
         const int bits = address.Length() * 8;
@@ -392,8 +391,7 @@ class PrintedRoutes : public AskedRoutes<Family>
             const auto index = static_cast<uint32_t>(std::stoul(text));
             return index < n ? std::optional(index) : std::nullopt;
         }
-        const auto& hop =
-            route.gateway.IsUnspecified() ? route.destination.address : route.gateway;
+        const auto& hop = route.gateway.IsUnspecified() ? route.destination.address : route.gateway;
         for (uint32_t i = 0; i < n; i++)
         {
             const auto addresses = ipfamily::AddressesOf(this->m_ip, i);
@@ -409,10 +407,10 @@ class PrintedRoutes : public AskedRoutes<Family>
         return std::nullopt;
     }
 
-    std::string m_why;        //!< why the last table counts for nothing
-    std::string m_distrust;   //!< why none does any more
-    bool m_isPrinted{false};  //!< the last table counts
-    std::set<Key> m_seen;     //!< rows that need not be compared again
+    std::string m_why;       //!< why the last table counts for nothing
+    std::string m_distrust;  //!< why none does any more
+    bool m_isPrinted{false}; //!< the last table counts
+    std::set<Key> m_seen;    //!< rows that need not be compared again
 };
 
 } // namespace

@@ -252,9 +252,8 @@ RouteSource::TakeDecisions()
 {
     const Time now = Simulator::Now();
     std::vector<RouteCandidate> routes;
-    std::erase_if(m_decisions, [&](const auto& entry) {
-        return now - entry.second.second > m_decisionTimeout;
-    });
+    std::erase_if(m_decisions,
+                  [&](const auto& entry) { return now - entry.second.second > m_decisionTimeout; });
     for (const auto& [destination, decision] : m_decisions)
     {
         if (destination.family == Family::FAMILY)
@@ -305,9 +304,9 @@ RouteSource::Decide(const viaduct::wire::IpAddress& destination,
         }
         // Directly to an address of another network: as long as a protocol has found no way, it
         // may say so.
-        const auto networks = interface < 0 ? std::vector<viaduct::wire::IpPrefix>()
-                                            : ipfamily::AddressesOf(
-                                                  ip, static_cast<uint32_t>(interface));
+        const auto networks = interface < 0
+                                  ? std::vector<viaduct::wire::IpPrefix>()
+                                  : ipfamily::AddressesOf(ip, static_cast<uint32_t>(interface));
         const bool isNowhere =
             interface < 0 ||
             (gateway.IsUnspecified() &&
@@ -322,12 +321,12 @@ RouteSource::Decide(const viaduct::wire::IpAddress& destination,
             }
             return;
         }
-        DecideOn<Family>(*unknown,
-                         {{destination, destination.Length() * 8},
-                          gateway == destination ? viaduct::wire::IpAddress{Family::FAMILY, {}}
-                                                 : gateway,
-                          static_cast<uint32_t>(interface),
-                          0});
+        DecideOn<Family>(
+            *unknown,
+            {{destination, destination.Length() * 8},
+             gateway == destination ? viaduct::wire::IpAddress{Family::FAMILY, {}} : gateway,
+             static_cast<uint32_t>(interface),
+             0});
     };
     if (destination.family == viaduct::wire::Family::kIpv4)
     {
@@ -353,8 +352,7 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     }
     Refresh(); // the tables may have changed since they were read
     const auto reader = m_readers.find(unknown);
-    const bool isComplete =
-        reader != m_readers.end() && reader->second->WhyIncomplete().empty();
+    const bool isComplete = reader != m_readers.end() && reader->second->WhyIncomplete().empty();
     if (isComplete && IsIn<Family>(decision, m_wanted))
     {
         return RequestUpdate();
@@ -363,9 +361,9 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     {
         reader->second->Distrust("its routes are not those by which it forwards: it sends " +
                                  destination.ToString() + " by " +
-                                 (decision.gateway.IsUnspecified() ? "interface "
-                                                                   : decision.gateway.ToString() +
-                                                                         ", interface ") +
+                                 (decision.gateway.IsUnspecified()
+                                      ? "interface "
+                                      : decision.gateway.ToString() + ", interface ") +
                                  std::to_string(decision.interface));
     }
     m_decisions[destination] = {decision, Simulator::Now()};

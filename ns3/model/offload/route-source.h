@@ -260,19 +260,19 @@ class RouteSource : public Object
     using Decision = std::pair<RouteCandidate, Time>;
     std::map<viaduct::wire::IpAddress, Decision> m_decisions; //!< by destination
     Time m_decisionTimeout;                                   //!< after their last use
-    std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< the routes of the data plane
-    bool m_held{false};                                            //!< they stay as they are
-    std::string m_refusal;                                         //!< of the last update
-    Counters m_counters;                                           //!< except those of the sink
-    Input m_input4;                                                //!< of the last merge
-    Input m_input6;                                                //!< the same of IPv6
-    viaduct::fib::RouteTable m_wanted;                             //!< the result of that merge
-    std::shared_ptr<PollBudget> m_budget;                          //!< of the simulator
-    EventId m_update;                                              //!< the coalesced update
-    Time m_updated;                                                //!< when it was the last time
-    EventId m_poll;                                                //!< the next poll
-    EventId m_retry;                                               //!< of refused routes
-    TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes passed on
+    std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;      //!< the routes of the data plane
+    bool m_held{false};                                       //!< they stay as they are
+    std::string m_refusal;                                    //!< of the last update
+    Counters m_counters;                                      //!< except those of the sink
+    Input m_input4;                                           //!< of the last merge
+    Input m_input6;                                           //!< the same of IPv6
+    viaduct::fib::RouteTable m_wanted;                        //!< the result of that merge
+    std::shared_ptr<PollBudget> m_budget;                     //!< of the simulator
+    EventId m_update;                                         //!< the coalesced update
+    Time m_updated;                                           //!< when it was the last time
+    EventId m_poll;                                           //!< the next poll
+    EventId m_retry;                                          //!< of refused routes
+    TracedCallback<uint32_t, uint32_t> m_pushedTrace;         //!< changes passed on
     TracedCallback<const viaduct::fib::RouteChanges&> m_changedTrace; //!< the changes themselves
     TracedCallback<uint32_t, const std::string&> m_refusedTrace;      //!< refusals
 };

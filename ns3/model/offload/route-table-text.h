@@ -22,9 +22,9 @@ struct PrintedRoute
 {
     viaduct::wire::IpPrefix destination; //!< network; host bits zero
     viaduct::wire::IpAddress gateway;    //!< unspecified, or equal to the destination: on link
-    std::string interface;  //!< interface index, device name or local address; empty: not printed
-    uint32_t metric{0};     //!< metric, hops or distance; lower is better
-    std::string row;        //!< as printed, for messages
+    std::string interface; //!< interface index, device name or local address; empty: not printed
+    uint32_t metric{0};    //!< metric, hops or distance; lower is better
+    std::string row;       //!< as printed, for messages
 };
 
 /**

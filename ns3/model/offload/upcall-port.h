@@ -112,9 +112,9 @@ class UpcallPort : public Object
     /** Packets so far. */
     struct Counters
     {
-        Count missed; //!< the kernel had no route
-        Count copies; //!< seen as copies
-        Count sent;   //!< of those missed, left the node
+        Count missed;        //!< the kernel had no route
+        Count copies;        //!< seen as copies
+        Count sent;          //!< of those missed, left the node
         uint64_t changed{0}; //!< of those sent, the protocol had changed
     };
 
