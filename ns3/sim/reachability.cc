@@ -198,14 +198,21 @@ Reachability::WhatProtocolsSay(uint32_t node, const IpAddress& destination) cons
 int32_t
 Reachability::NextHop(uint32_t node, const IpAddress& destination) const
 {
-    const bool ipv4 = destination.family == Family::kIpv4;
     const auto found = WhatProtocolsSay(node, destination);
     if (!found)
     {
         m_undecided = true;
         return UNDECIDED;
     }
-    const ipfamily::NextHop& hop = found->hop;
+    return NeighbourOf(node, found->hop, destination);
+}
+
+int32_t
+Reachability::NeighbourOf(uint32_t node,
+                          const ipfamily::NextHop& hop,
+                          const IpAddress& destination) const
+{
+    const bool ipv4 = destination.family == Family::kIpv4;
     const auto& links = ipv4 ? m_links4[node] : m_links6[node];
     const auto link = hop.interface < 0 ? links.end() : links.find(hop.interface);
     if (link == links.end())
@@ -375,7 +382,8 @@ Reachability::FlowRoutes
 Reachability::AskFor(uint32_t from, uint32_t to) const
 {
     const IpAddress& destination = m_destinations[to];
-    int32_t at = static_cast<int32_t>(from);
+    const bool isIpv4 = destination.family == Family::kIpv4;
+    auto at = static_cast<int32_t>(from);
     for (size_t hops = 0; hops <= m_names.size(); hops++)
     {
         if (at == static_cast<int32_t>(to) || !m_here[at])
@@ -383,43 +391,51 @@ Reachability::AskFor(uint32_t from, uint32_t to) const
             return FlowRoutes::FOUND;
         }
         const int32_t next = NextHop(at, destination);
-        if (next < 0)
+        const auto answer =
+            isIpv4 ? AskAt<ipfamily::V4>(at, destination) : AskAt<ipfamily::V6>(at, destination);
+        if (answer && answer->IsOnDemand())
         {
-            return destination.family == Family::kIpv4 ? AskAt<ipfamily::V4>(at, destination)
-                                                       : AskAt<ipfamily::V6>(at, destination);
+            return FlowRoutes::ON_DEMAND;
         }
-        at = next;
+        const int32_t answered = answer ? NeighbourOf(at, answer->hop, destination) : next;
+        if (answer && answered != next && next != UNDECIDED)
+        {
+            Distrust(at);
+        }
+        if (answered < 0)
+        {
+            return FlowRoutes::WAITING;
+        }
+        at = answered;
     }
     return FlowRoutes::WAITING; // a loop
 }
 
 template <class Family>
-Reachability::FlowRoutes
+std::optional<ProtocolAnswer>
 Reachability::AskAt(uint32_t node, const IpAddress& destination) const
 {
     const Ptr<Node> object = m_network.GetNodes().Get(node);
     const auto ip = object->GetObject<typename Family::Layer>();
     if (!ip || !MayFindRoutesOnDemand<Family>(object))
     {
-        return FlowRoutes::WAITING;
+        return std::nullopt;
     }
-    const auto answer = AskWithPacket<Family>(ip, ip->GetRoutingProtocol(), destination);
-    if (answer.IsOnDemand())
+    return AskWithPacket<Family>(ip, ip->GetRoutingProtocol(), destination);
+}
+
+void
+Reachability::Distrust(uint32_t node) const
+{
+    const Ptr<Node> object = m_network.GetNodes().Get(node);
+    for (auto& [protocol, table] : m_tables)
     {
-        return FlowRoutes::ON_DEMAND;
-    }
-    if (answer.hop.interface < 0)
-    {
-        return FlowRoutes::WAITING;
-    }
-    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
-    {
-        if (const auto table = m_tables.find(protocol); table != m_tables.end())
+        if (protocol->GetObject<Node>() == object)
         {
-            table->second.reader->Distrust("RouteOutput() has a route that its table has not");
+            table.reader->Distrust("RouteOutput() says otherwise");
+            table.isComplete = false;
         }
     }
-    return FlowRoutes::FOUND;
 }
 
 viaduct::result::RouteSample

@@ -9,6 +9,7 @@
 
 #include "ns3/ip-family.h"
 #include "ns3/nstime.h"
+#include "ns3/on-demand.h"
 #include "ns3/route-reader.h"
 
 #include "result/run.h"
@@ -67,12 +68,18 @@ class Reachability
         ON_DEMAND, //!< a protocol looks for them when it is given a packet
     };
     /**
-     * Asks the protocols of a user that have no route to the end of a flow, or none that can be
-     * read, for it: by a packet at the node where the flow's would be, as the first packet of the
-     * flow does. The first that looks for a route then ends the questions.
+     * Asks the protocols of a user for the routes that the flows will take, each by a packet at the
+     * node where the flow's would be. A table that says otherwise counts for nothing from then on.
+     * The first that looks for a route ends the questions.
      * @return how far they are; FOUND also without any flow
      */
     FlowRoutes AskForFlows() const;
+    /** @return whether protocols of users, if there are any, confirm the routes of all flows */
+    bool HaveFlowsRoutes() const
+    {
+        return m_tables.empty() || AskForFlows() == FlowRoutes::FOUND;
+    }
+
     /** @return how many pairs of nodes the flows need routes between, each way counted */
     uint32_t CountFlowPairs() const
     {
@@ -131,7 +138,12 @@ class Reachability
     std::optional<Said> HopOf(uint32_t node, const viaduct::wire::IpAddress& destination) const;
     FlowRoutes AskFor(uint32_t from, uint32_t to) const;
     template <class Family>
-    FlowRoutes AskAt(uint32_t node, const viaduct::wire::IpAddress& destination) const;
+    std::optional<ProtocolAnswer> AskAt(uint32_t node,
+                                        const viaduct::wire::IpAddress& destination) const;
+    void Distrust(uint32_t node) const;
+    int32_t NeighbourOf(uint32_t node,
+                        const ipfamily::NextHop& hop,
+                        const viaduct::wire::IpAddress& destination) const;
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
     /** Says of nodes on a Wi-Fi channel whether being on one network is not enough.
      * @param node a node

@@ -130,15 +130,17 @@ AddReadings(const std::string& node,
             const RouteSource& routes,
             std::vector<viaduct::result::RouteReading>& readings)
 {
-    for (const auto& [protocol, method, reason] : routes.GetReadings())
+    for (const auto& reading : routes.GetReadings())
     {
         const auto same = [&](const auto& known) {
-            return known.protocol == protocol && known.method == method && known.reason == reason;
+            return known.protocol == reading.protocol && known.method == reading.method &&
+                   known.reason == reading.reason;
         };
         auto found = std::find_if(readings.begin(), readings.end(), same);
         if (found == readings.end())
         {
-            found = readings.insert(readings.end(), {protocol, method, reason, {}});
+            found = readings.insert(readings.end(),
+                                    {reading.protocol, reading.method, reading.reason, {}});
         }
         if (found->nodes.empty() || found->nodes.back() != node)
         {

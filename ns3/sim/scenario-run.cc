@@ -305,7 +305,8 @@ ScenarioRun::LookAtRoutes()
     {
         return Converged(AcrossHosts(now));
     }
-    if (now.reachable == now.pairs || late)
+    const bool areAll = now.reachable == now.pairs;
+    if (late || (areAll && (m_bridged || m_reachability->HaveFlowsRoutes())))
     {
         Converged(now);
         return;

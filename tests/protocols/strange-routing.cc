@@ -64,7 +64,7 @@ class Common : public F::Protocol
             tid.AddAttribute(
                 name, "", StringValue(initial), MakeStringAccessor(member), MakeStringChecker());
         };
-        // Plain Extra Fewer Renamed Reordered Masked Title None Broken Wrong
+        // Plain Extra Fewer Renamed Reordered Masked Neighbours Default Title None Broken Wrong
         text("Table", "Plain", &Common::m_style);
         text("Asks", "No", &Common::m_asks);            // No Nothing Loopback Unready
         text("Transport", "Udp", &Common::m_transport); // Udp Raw Packet

@@ -87,7 +87,15 @@ PrintTable(std::ostream& out,
         << "\n";
     for (const auto& [to, way] : ways)
     {
-        PrintRow<F>(out, style, to, way);
+        if (style == "Default")
+        {
+            out << "default\t" << way.via << "\t" << way.interface << "\t" << way.hops << "\n";
+            return; // the first for all, and neighbours are not told
+        }
+        if (style != "Neighbours" || way.hops == 1)
+        {
+            PrintRow<F>(out, style, to, way);
+        }
     }
 }
 

@@ -78,6 +78,7 @@ def test_columns_are_found_by_their_names(
         ("Table: Title", "no table with a header"),
         ("Table: Broken", "a row of its table is not understood"),
         ("Table: Wrong", "RouteOutput()"),
+        ("Table: Default", "RouteOutput()"),
         ("ChangeTo: None, ChangeAt: 700ms", "prints no table"),
         ("ChangeTo: Broken, ChangeAt: 700ms", "is not understood"),
     ],
@@ -166,3 +167,15 @@ def test_a_wrong_table_that_is_told_later_is_no_route(
     methods, why = reading(result)
     assert methods == {DECIDED}
     assert "RouteOutput() sends" in why
+
+
+@pytest.mark.parametrize("plane", ["kernel", "userspace"])
+def test_a_table_of_neighbours_only_is_not_the_whole(
+    ran: Callable[..., dict[str, Any]], plane: str
+) -> None:
+    """Where it forwards otherwise than it prints, what it prints counts for nothing."""
+    result = ran("offload", "Table: Neighbours", more=f"data_plane: {plane}\n")
+    assert received(result) == 10
+    methods, _ = reading(result)
+    decided = "RouteOutput(), for all addresses" if plane == "userspace" else DECIDED
+    assert decided in methods

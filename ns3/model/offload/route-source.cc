@@ -21,6 +21,21 @@ NS_LOG_COMPONENT_DEFINE("RouteSource");
 
 NS_OBJECT_ENSURE_REGISTERED(RouteSource);
 
+namespace
+{
+
+/** @return whether a protocol's table has a route for a destination */
+bool
+Covers(RouteReader& reader, const viaduct::wire::IpAddress& destination)
+{
+    const auto routes = reader.Read();
+    return std::any_of(routes.begin(), routes.end(), [&](const RouteCandidate& route) {
+        return route.destination.Contains(destination);
+    });
+}
+
+} // namespace
+
 TypeId
 RouteSource::GetTypeId()
 {
@@ -357,7 +372,9 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     {
         return RequestUpdate();
     }
-    if (isComplete && !IsIn<Family>(decision, Below<Family>(unknown)))
+    // What the table does not have may be a route of a protocol below.
+    const bool isOfTable = isComplete && Covers(*reader->second, destination);
+    if (isComplete && (isOfTable || !IsIn<Family>(decision, Below<Family>(unknown))))
     {
         reader->second->Distrust("its routes are not those by which it forwards: it sends " +
                                  destination.ToString() + " by " +
