@@ -137,6 +137,19 @@ fib::RouteTable Client::ReadRoutes(const std::string& node) {
   return table;
 }
 
+namespace {
+
+std::vector<fib::NextHop> HopsOf(const json& hops) {
+  std::vector<fib::NextHop> read;
+  for (const json& hop : hops) {
+    read.push_back({wire::IpAddress::Parse(Member<std::string>(hop, "gateway")),
+                    Member<std::string>(hop, "interface")});
+  }
+  return read;
+}
+
+}  // namespace
+
 std::vector<std::optional<Passage>> Client::LookUp(
     const std::string& node, const std::vector<wire::IpAddress>& destinations) {
   json addresses = json::array();
@@ -148,10 +161,8 @@ std::vector<std::optional<Passage>> Client::LookUp(
     std::optional<Passage>& passage = passages.emplace_back();
     if (each.is_null()) continue;
     passage.emplace().is_foreign = Member<bool>(each, "foreign");
-    for (const json& hop : Member<json>(each, "hops")) {
-      passage->hops.push_back({wire::IpAddress::Parse(Member<std::string>(hop, "gateway")),
-                               Member<std::string>(hop, "interface")});
-    }
+    passage->hops = HopsOf(Member<json>(each, "hops"));
+    passage->own_hops = HopsOf(Member<json>(each, "own_hops"));
   }
   if (passages.size() != destinations.size()) {
     throw ProtocolError("broker protocol: not one answer for each destination");

@@ -61,8 +61,9 @@ struct ProgramOptions : sys::ProgramOptions {
 
 // How packets for a destination leave a node now.
 struct Passage {
-  std::vector<fib::NextHop> hops;  // an empty interface: up to the simulator; none: they do not
-  bool is_foreign = false;         // by a route that some program of the node has made
+  std::vector<fib::NextHop> hops;      // an empty interface: up to the simulator; none: they do not
+  std::vector<fib::NextHop> own_hops;  // of those that the node itself sends
+  bool is_foreign = false;             // by a route that some program of the node has made
 };
 
 // A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins

@@ -246,16 +246,21 @@ std::vector<std::optional<Passage>> LabOperations::LookUp(
   for (const lab::Interface& each : lab_->GetNode(node).interfaces) {
     names[lab_->IfIndex({node, each.name})] = each.name;
   }
+  const auto named = [&](const std::vector<sys::RouteHop>& hops, wire::Family family) {
+    std::vector<fib::NextHop> all;
+    for (const sys::RouteHop& hop : hops) {
+      const auto name = names.find(hop.ifindex);
+      all.push_back({hop.gateway.value_or(wire::IpAddress{family, {}}),
+                     name == names.end() ? std::string() : name->second});
+    }
+    return all;
+  };
   std::vector<std::optional<Passage>> passages;
   for (const wire::IpAddress& destination : destinations) {
     std::optional<Passage>& passage = passages.emplace_back();
-    const auto found = routes.LookUp(destination);
-    if (!found) continue;
-    passage.emplace().is_foreign = found->is_foreign;
-    for (const sys::RouteHop& hop : found->hops) {
-      const auto name = names.find(hop.ifindex);
-      passage->hops.push_back({hop.gateway.value_or(wire::IpAddress{destination.family, {}}),
-                               name == names.end() ? std::string() : name->second});
+    if (const auto found = routes.LookUp(destination)) {
+      passage = {named(found->hops, destination.family), named(found->own_hops, destination.family),
+                 found->is_foreign};
     }
   }
   return passages;

@@ -90,6 +90,14 @@ Reply ReadRoutes(Operations& operations, const std::string& node) {
   return ReplyWith(MemoryFile("routes", EncodeRoutes(node, all)));
 }
 
+json HopsOf(const std::vector<fib::NextHop>& hops) {
+  json all = json::array();
+  for (const fib::NextHop& hop : hops) {
+    all.push_back({{"gateway", hop.gateway.ToString()}, {"interface", hop.interface}});
+  }
+  return all;
+}
+
 Reply LookUp(Operations& operations, const json& request) {
   std::vector<wire::IpAddress> destinations;
   for (const json& each : Member<json>(request, "destinations")) {
@@ -102,11 +110,9 @@ Reply LookUp(Operations& operations, const json& request) {
       passages.push_back(nullptr);
       continue;
     }
-    json hops = json::array();
-    for (const auto& [gateway, interface] : passage->hops) {
-      hops.push_back({{"gateway", gateway.ToString()}, {"interface", interface}});
-    }
-    passages.push_back({{"foreign", passage->is_foreign}, {"hops", hops}});
+    passages.push_back({{"foreign", passage->is_foreign},
+                        {"hops", HopsOf(passage->hops)},
+                        {"own_hops", HopsOf(passage->own_hops)}});
   }
   return {{{"passages", passages}}, {}};
 }

@@ -276,9 +276,9 @@ size_t KernelRoutes::Reinstall() {
 std::optional<Passage> KernelRoutes::LookUp(const wire::IpAddress& destination) {
   const auto route = sys::LookUpRoute(session_.socket(), destination);
   if (!route || route->type != RTN_UNICAST) return Passage{};
-  return Passage{route->hops, route->protocol != kRouteProtocol &&
-                                  route->protocol != RTPROT_KERNEL &&
-                                  route->protocol != RTPROT_BOOT};
+  return Passage{route->hops, route->hops,
+                 route->protocol != kRouteProtocol && route->protocol != RTPROT_KERNEL &&
+                     route->protocol != RTPROT_BOOT};
 }
 
 }  // namespace viaduct::fib

@@ -48,7 +48,10 @@ struct RouteCounters {
 // How packets for a destination leave a node, by the tables of its forwarder.
 struct Passage {
   std::vector<sys::RouteHop> hops;  // empty: not at all, or it is the node itself
-  bool is_foreign = false;          // by a route that some program of the node has made
+  // Those of the packets that the node itself sends, where another table than its forwarder's has
+  // them; otherwise the same.
+  std::vector<sys::RouteHop> own_hops;
+  bool is_foreign = false;  // by a route that some program of the node has made
 };
 
 // Passes the routes of one node to its forwarder. Each data plane has a class of its own

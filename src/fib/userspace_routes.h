@@ -39,7 +39,7 @@ class UserspaceRoutes final : public RouteSink {
   int EventFd() const override { return events_.fd(); }
   void TakeEvents() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
-  // By the forwarder's table; by the kernel's, which has the node's own packets, if both agree.
+  // By the forwarder's table, and for the node's own packets by its kernel's.
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
   std::map<std::string, uint64_t> Drops() const override;
