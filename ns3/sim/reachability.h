@@ -80,6 +80,11 @@ class Reachability
         return m_tables.empty() || AskForFlows() == FlowRoutes::FOUND;
     }
 
+    /** From now on the tables of a node's protocols, if they are of users, count for nothing.
+     * @param node a node's number
+     */
+    void Distrust(uint32_t node) const;
+
     /** @return how many pairs of nodes the flows need routes between, each way counted */
     uint32_t CountFlowPairs() const
     {
@@ -140,7 +145,6 @@ class Reachability
     template <class Family>
     std::optional<ProtocolAnswer> AskAt(uint32_t node,
                                         const viaduct::wire::IpAddress& destination) const;
-    void Distrust(uint32_t node) const;
     int32_t NeighbourOf(uint32_t node,
                         const ipfamily::NextHop& hop,
                         const viaduct::wire::IpAddress& destination) const;

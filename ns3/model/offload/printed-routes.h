@@ -81,6 +81,11 @@ class AskedRoutes : public RouteReader
         return m_isAsked ? "RouteOutput(), for all addresses" : "decisions about packets";
     }
 
+    bool IsByTable() const override
+    {
+        return false;
+    }
+
     std::string WhyIncomplete() const override
     {
         return m_isAsked     ? ""
@@ -171,6 +176,11 @@ class PrintedRoutes : public AskedRoutes<Family>
         return m_isPrinted ? "printed table" : AskedRoutes<Family>::GetMethod();
     }
 
+    bool IsByTable() const override
+    {
+        return m_isPrinted;
+    }
+
     std::string WhyIncomplete() const override
     {
         const std::string asked = m_isPrinted ? "" : AskedRoutes<Family>::WhyIncomplete();
@@ -186,7 +196,7 @@ class PrintedRoutes : public AskedRoutes<Family>
     }
 
   private:
-    /** What identifies a row, so that each is compared once. */
+    /** The identity of a row, so that each is compared once. */
     using Key = std::tuple<viaduct::wire::IpPrefix, viaduct::wire::IpAddress, uint32_t>;
 
     /** @return why a user's table counts for nothing; empty: it counts */

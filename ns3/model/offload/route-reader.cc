@@ -164,6 +164,13 @@ PushedRoutes<Family>::GetMethod() const
 }
 
 template <class Family>
+bool
+PushedRoutes<Family>::IsByTable() const
+{
+    return m_distrust.empty();
+}
+
+template <class Family>
 std::string
 PushedRoutes<Family>::WhyIncomplete() const
 {

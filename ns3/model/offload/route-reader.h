@@ -54,6 +54,13 @@ class RouteReader
     /** @return the method, as in "printed table" */
     virtual std::string GetMethod() const = 0;
 
+    /** @return whether the last Read() was of a table, which counts; else of answers, or of nothing
+     */
+    virtual bool IsByTable() const
+    {
+        return true;
+    }
+
     /**
      * @return why the protocol may have routes that the last Read() does not say, or other ones, so
      * that only its decisions about packets tell; empty: it has none
@@ -95,6 +102,7 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
     std::vector<RouteCandidate> Read() override;
     bool Watch(std::function<void()> changed) override;
     std::string GetMethod() const override;
+    bool IsByTable() const override;
     std::string WhyIncomplete() const override;
     void Distrust(const std::string& reason) override;
 

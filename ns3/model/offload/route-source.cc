@@ -372,7 +372,7 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     {
         return RequestUpdate();
     }
-    // What the table does not have may be a route of a protocol below.
+    // A route that the table does not have may be that of a protocol below.
     const bool isOfTable = isComplete && Covers(*reader->second, destination);
     if (isComplete && (isOfTable || !IsIn<Family>(decision, Below<Family>(unknown))))
     {
@@ -448,7 +448,8 @@ RouteSource::GetReadings() const
             {
                 readings.push_back({protocol->GetInstanceTypeId().GetName(),
                                     reader->second->GetMethod(),
-                                    reader->second->WhyIncomplete()});
+                                    reader->second->WhyIncomplete(),
+                                    reader->second->IsByTable()});
             }
         }
     };

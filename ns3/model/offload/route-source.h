@@ -51,8 +51,8 @@ namespace ns3
  *  - where packets do not go up: RouteOutput() for every address of the lab, unless that makes it
  *    look for routes.
  *
- * What a user's protocol does not route, the protocols below it in list routing may; so their
- * routes become the kernel's only as decisions, too.
+ * Destinations that a user's protocol does not route may be routed by the protocols below it in
+ * list routing; so their routes become the kernel's only as decisions, too.
  *
  * RouteMerger merges them. A route that the data plane refuses is tried again with every update,
  * and every RetryInterval.
@@ -113,6 +113,7 @@ class RouteSource : public Object
         std::string protocol; //!< its TypeId
         std::string method;   //!< as in "printed table"
         std::string reason;   //!< why no better method serves; empty: none would
+        bool isByTable{true}; //!< a table tells the routes
     };
 
     /** @param goesUp whether a packet without a route, of this version of IP, goes up to the
