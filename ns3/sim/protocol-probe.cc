@@ -17,9 +17,11 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,7 +63,7 @@ class OneProtocol : public Helper
     ObjectFactory m_protocol; //!< makes it
 };
 
-/** What three nodes in a row did. */
+/** The deeds of three nodes in a row. */
 struct Deed
 {
     uint32_t sent{0};       //!< frames
@@ -144,7 +146,8 @@ TryElsewhere(const ObjectFactory& protocol, bool isAsked)
     const pid_t child = fork();
     if (child == 0)
     {
-        // What it prints, as an assertion that fails, is not this run's.
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // it holds this process's descriptors
+        // The output, as of an assertion that fails, is not this run's.
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);

@@ -4,8 +4,12 @@
 
 #include "route-check.h"
 
-#include "ns3/on-demand.h"
+#include "time-conversion.h"
 
+#include "ns3/on-demand.h"
+#include "ns3/simulator.h"
+
+#include "base/clock.h"
 #include "broker/client.h"
 #include "scenario/addresses.h"
 
@@ -23,6 +27,9 @@ using viaduct::wire::IpAddress;
 
 namespace
 {
+
+const Time INTERVAL = MilliSeconds(20); // between two comparisons, at least
+const Time LASTING = Seconds(3);        // of a difference that is one
 
 std::string
 TextOf(const NextHop& hop)
@@ -117,9 +124,17 @@ RouteCheck::Compare() const
     }
     for (uint32_t node = 0; node < m_names.size(); node++)
     {
-        if (!m_lab.GetOffloads().contains(m_names[node]))
+        const auto offload = m_lab.GetOffloads().find(m_names[node]);
+        if (offload == m_lab.GetOffloads().end())
         {
             continue;
+        }
+        const auto readings = offload->second.routes->GetReadings();
+        if (std::any_of(readings.begin(), readings.end(), [](const auto& reading) {
+                return !reading.isByTable;
+            }))
+        {
+            m_reachability.Distrust(node); // its packets have shown that its table is wrong
         }
         const auto passages = m_lab.GetBroker()->LookUp(m_names[node], destinations);
         for (std::size_t i = 0; i < passages.size(); i++)
@@ -150,6 +165,29 @@ RouteCheck::Summarize() const
         differences.push_back("routes: " + std::to_string(more) + " more differ like these");
     }
     return differences;
+}
+
+void
+RouteCheck::AwaitAgreement(const std::function<void(const std::vector<std::string>&)>& then) const
+{
+    CompareUntil(Simulator::Now() + LASTING, then);
+}
+
+void
+RouteCheck::CompareUntil(Time deadline,
+                         const std::function<void(const std::vector<std::string>&)>& then) const
+{
+    const viaduct::Instant begin = viaduct::MonotonicClock::Now();
+    const std::vector<std::string> differences = Summarize();
+    const Time cost = ToTime(viaduct::MonotonicClock::Now() - begin);
+    if (differences.empty() || Simulator::Now() >= deadline)
+    {
+        Simulator::Schedule(cost + MilliSeconds(1), [then, differences] { then(differences); });
+        return;
+    }
+    constexpr int SHARE = 4;
+    Simulator::Schedule(
+        std::max(INTERVAL, cost * SHARE), &RouteCheck::CompareUntil, this, deadline, then);
 }
 
 bool
@@ -192,20 +230,26 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
         }
         expected.push_back(Normalize({said->hop.gateway, name->second}, destination));
     }
-    const bool goesUp = std::all_of(passage.hops.begin(),
-                                    passage.hops.end(),
-                                    [](const NextHop& hop) { return hop.interface.empty(); });
-    const bool isSame =
-        expected.empty()
-            ? goesUp
-            : (goesUp && said->isByPacket && !passage.hops.empty()) ||
-                  std::any_of(passage.hops.begin(), passage.hops.end(), [&](const NextHop& hop) {
-                      return Normalize(hop, destination) == expected.front();
-                  });
-    return isSame ? std::string()
-                  : m_names[node] + ": packets for " + m_names[to] + " (" + destination.ToString() +
-                        ") leave " + TextOf(passage.hops) + ", and its protocol sends them " +
-                        TextOf(expected);
+    const auto isAs = [&](const std::vector<NextHop>& hops) {
+        const bool goesUp = std::all_of(
+            hops.begin(), hops.end(), [](const NextHop& hop) { return hop.interface.empty(); });
+        if (expected.empty() || (goesUp && said->isByPacket && !hops.empty()))
+        {
+            return goesUp;
+        }
+        return std::any_of(hops.begin(), hops.end(), [&](const NextHop& hop) {
+            return Normalize(hop, destination) == expected.front();
+        });
+    };
+    if (isAs(passage.hops) && isAs(passage.own_hops))
+    {
+        return {};
+    }
+    const bool isOwn = isAs(passage.hops);
+    return m_names[node] + ": packets for " + m_names[to] + " (" + destination.ToString() + ")" +
+           (isOwn ? " of its own leave " : " leave ") +
+           TextOf(isOwn ? passage.own_hops : passage.hops) + ", and its protocol sends them " +
+           TextOf(expected);
 }
 
 } // namespace ns3::sim

@@ -11,6 +11,7 @@
 #include "ns3/lab-helper.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,10 +50,19 @@ class RouteCheck
      */
     std::vector<std::string> Compare() const;
 
-    /** @return the first lines of Compare(), and one that says how many there are besides */
-    std::vector<std::string> Summarize() const;
+    /**
+     * Compares until there is no difference, or some have lasted for 3 s, in a fifth of the time at
+     * most: meanwhile the simulator handles no event.
+     * @param then called once, when the events that were made late have been handled, with the
+     * first of the differences, and a line that says how many there are besides
+     */
+    void AwaitAgreement(const std::function<void(const std::vector<std::string>&)>& then) const;
 
   private:
+    void CompareUntil(Time deadline,
+                      const std::function<void(const std::vector<std::string>&)>& then) const;
+    std::vector<std::string> Summarize() const;
+
     static constexpr uint32_t MOST_ROUTES = 20000;
 
     std::vector<uint32_t> ChooseDestinations(const viaduct::scenario::Scenario& scenario) const;

@@ -39,8 +39,6 @@ namespace
 const Time LOOK_INTERVAL =
     MilliSeconds(200);           // between reads of the routes, until they have converged
 const Time SETTLED = Seconds(2); // without a further route, if nothing tells how many will come
-const Time CHECK_INTERVAL = MilliSeconds(20); // between two comparisons of routes that differ
-const Time LASTING = Seconds(3); // a difference between protocols and data planes that remains
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
 const Time HUB_INTERVAL = MilliSeconds(500);    // between two messages with a hub's statistics
 // The statistics of many clients are sent in pieces, so that no frame waits for all of them.
@@ -234,15 +232,7 @@ ScenarioRun::WatchCommands()
 {
     if (m_control.StopRequested())
     {
-        m_stopBy = m_stopBy.IsZero() ? Simulator::Now() + LASTING : m_stopBy;
-        const bool isLive = m_part.live || m_part.adopts; // it ends whatever its routes are
-        if (m_check && !isLive && !HaveDataPlanesFollowed(m_stopBy))
-        {
-            Simulator::Schedule(CHECK_INTERVAL, &ScenarioRun::WatchCommands, this);
-            return;
-        }
-        Simulator::Stop();
-        return;
+        return End();
     }
     for (const nlohmann::json& command : m_control.TakeCommands())
     {
@@ -285,6 +275,7 @@ ScenarioRun::ShowProgress()
 void
 ScenarioRun::LookAtRoutes()
 {
+    m_look = viaduct::MonotonicClock::Now();
     const NodeContainer& nodes = m_network->GetNodes();
     if (std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
             return FindsRoutesOnDemand<ipfamily::V4>(node) ||
@@ -361,31 +352,41 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
             offload.routes->Update();
         }
     }
-    AwaitDataPlanes(convergence, Simulator::Now() + LASTING);
+    // After the events that became late while the routes were looked at, which are not measured.
+    const Time late = IsSimulate() ? Time(0) : ToTime(viaduct::MonotonicClock::Now() - m_look);
+    AwaitDataPlanes([this, convergence, late] {
+        late.IsZero() ? Begin(convergence)
+                      : void(Simulator::Schedule(late, &ScenarioRun::Begin, this, convergence));
+    });
 }
 
 void
-ScenarioRun::AwaitDataPlanes(const viaduct::result::Convergence& convergence, Time deadline)
+ScenarioRun::AwaitDataPlanes(const std::function<void()>& then)
 {
-    if (m_check && !HaveDataPlanesFollowed(deadline))
+    if (!m_check)
     {
-        Simulator::Schedule(
-            CHECK_INTERVAL, &ScenarioRun::AwaitDataPlanes, this, convergence, deadline);
-        return;
+        return then();
     }
-    Begin(convergence);
+    m_check->AwaitAgreement([this, then](const auto& differences) {
+        for (const std::string& line : differences)
+        {
+            m_control.Send("difference", {{"message", line}});
+        }
+        then();
+    });
 }
 
-bool
-ScenarioRun::HaveDataPlanesFollowed(Time deadline)
+void
+ScenarioRun::End()
 {
-    const bool isLast = Simulator::Now() >= deadline;
-    const std::vector<std::string> differences = m_check->Summarize();
-    for (const std::string& line : isLast ? differences : std::vector<std::string>())
+    const bool isLive = m_part.live || m_part.adopts; // it ends whatever its routes are
+    if (!m_check || isLive)
     {
-        m_control.Send("difference", {{"message", line}});
+        return Simulator::Stop();
     }
-    return isLast || differences.empty();
+    // The traffic is over: what is late from now on is late by the comparison.
+    m_report = MakeReport(m_lab.get());
+    AwaitDataPlanes([] { Simulator::Stop(); });
 }
 
 void
@@ -510,7 +511,7 @@ ScenarioRun::ServePaused()
 void
 ScenarioRun::SendReport() const
 {
-    viaduct::result::SimulatorReport report = MakeReport(m_lab.get());
+    viaduct::result::SimulatorReport report = m_report ? *m_report : MakeReport(m_lab.get());
     if (m_routeLog)
     {
         report.route_changes = m_routeLog->GetChanges();

@@ -24,6 +24,7 @@
 #include "base/time.h"
 #include "scenario/scenario.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,8 +100,8 @@ class ScenarioRun
     void WatchCommands();
     void ShowProgress();
     void LookAtRoutes();
-    void AwaitDataPlanes(const viaduct::result::Convergence& convergence, Time deadline);
-    bool HaveDataPlanesFollowed(Time deadline);
+    void AwaitDataPlanes(const std::function<void()>& then);
+    void End();
     void Begin(const viaduct::result::Convergence& convergence);
     std::optional<viaduct::result::Convergence> FindByFlows(
         const viaduct::result::Convergence& now);
@@ -136,10 +137,11 @@ class ScenarioRun
     std::unique_ptr<PausedView> m_view;                  //!< if there are any
     std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
     std::unique_ptr<RouteCheck> m_check;                 //!< of the data planes; mode offload
-    Time m_stopBy;                                       //!< when a requested stop waits no longer
-    uint32_t m_reached{0};                               //!< pairs, at the last look
-    Time m_reachedAt;                                    //!< when they became so many
-    viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
+    std::optional<viaduct::result::SimulatorReport> m_report; //!< when the traffic was over
+    viaduct::Instant m_look;     //!< when the last look at the routes began, wall clock
+    uint32_t m_reached{0};       //!< pairs, at the last look
+    Time m_reachedAt;            //!< when they became so many
+    viaduct::Instant m_progress; //!< when it was last shown, wall clock
 };
 
 } // namespace ns3::sim

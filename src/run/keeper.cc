@@ -82,6 +82,10 @@ class Keeper {
     conversation_->WaitForLab();
     gone_ = WatchRecord(scenario_.name);
     conversation_->WaitForConvergence();
+    if (const auto& failures = conversation_->failures(); !failures.empty()) {
+      throw Error(fmt::format("the lab forwards otherwise than its protocols say: {}{}",
+                              failures.front(), failures.size() > 1 ? ", and more" : ""));
+    }
     client_.Detach();
   }
   // Until the lab is gone, or the simulator has died too often.

@@ -126,6 +126,7 @@ class Run {
     if (real_) TakeLossyWires(client_->Describe());
     const nlohmann::json report = WaitForReport();
     TakeReport(report);
+    if (real_) TakeFailures(conversation_->failures());
     if (!real_) TakeSimulatedTraffic();
     TakeLosses(report);
   }

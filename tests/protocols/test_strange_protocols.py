@@ -179,3 +179,23 @@ def test_a_table_of_neighbours_only_is_not_the_whole(
     methods, _ = reading(result)
     decided = "RouteOutput(), for all addresses" if plane == "userspace" else DECIDED
     assert decided in methods
+
+
+@pytest.mark.parametrize("plane", ["kernel", "ebpf", "userspace"])
+def test_a_kernel_that_lost_a_route_fails_the_run(
+    lab: str, scenario: Callable[[str], Path], tmp_path: Path, plane: str
+) -> None:
+    """A program of the node removes a route that the protocol still has."""
+    file = scenario(
+        "nodes: 3\nlinks: [{line: all}]\nrouting: {protocol: static}\nduration: 1s\n"
+        f"data_plane: {plane}\n"
+        "programs: [{node: n0, command: [ip, route, del, 10.0.0.4/30]}]\n"
+    )
+    report = tmp_path / "lost.json"
+    assert viaduct("run", file, "--mode", "offload", "--json", report).status == 1
+    result = results(report)
+    (line,) = result["failures"]
+    own = " of its own" if plane == "userspace" else ""  # the forwarder has a table of its own
+    assert line.startswith(f"n0: packets for n2 (10.0.0.6){own} leave nowhere, and")
+    assert line.endswith("through eth0")
+    assert result["status"] == 1

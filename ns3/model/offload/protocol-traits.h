@@ -23,8 +23,9 @@ enum class RouteFinding
 
 /**
  * @ingroup viaduct
- * What cannot be found out by asking a routing protocol, because asking may make it send. Here are
- * those of ns-3 itself; of another nothing is known, so that it may do everything.
+ * The properties of a routing protocol that cannot be found out by asking it, because asking may
+ * make it send. Those of ns-3's protocols are known; of another nothing is, so that it may do
+ * everything.
  */
 struct ProtocolTraits
 {

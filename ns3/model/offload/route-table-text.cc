@@ -194,7 +194,7 @@ IsUp(const std::string& word)
     {
         return UP.contains(plain);
     }
-    // As route(8) prints them: U up, G gateway, H host, ! reject...
+    // Letters as route(8) prints them: U up, G gateway, H host, ! reject...
     const bool isLetters = word.find_first_not_of("UGHRDMACS!") == std::string::npos;
     return isLetters && word.starts_with("U") ? std::optional(word.find('!') == std::string::npos)
                                               : std::nullopt;
