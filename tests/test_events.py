@@ -164,6 +164,26 @@ events: [{at: 2s, link: n0-n1, up: loss=100%}]
     assert down["loss"] < 0.5
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_directions_are_those_of_the_link(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """What the pair's first node sends goes up, wherever it stands in the list of nodes."""
+    file = scenario(
+        STATIC
+        + """
+nodes: [second, first]
+duration: 3s
+links: [{pair: [first, second], spec: delay=5ms}]
+flows:
+  - {type: udp, from: first, to: second, rate: 100kbit, start: 1s}
+  - {type: udp, from: second, to: first, rate: 100kbit, start: 1s}
+events: [{at: 100ms, link: first-second, up: delay=200ms, down: delay=100ms}]
+"""
+    )
+    up, down = run(file, tmp_path, mode)["flows"]
+    assert up["delay_ms"]["min"] > 199
+    assert 99 < down["delay_ms"]["min"] < 199
+
+
 def lengths(file: Path) -> set[int]:
     """Of the echo requests in a capture, without IP's and ICMP's headers."""
     command = ["tshark", "-r", str(file), "-Y", "icmp.type == 8", "-T", "fields", "-e", "ip.len"]

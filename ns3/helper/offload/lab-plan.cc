@@ -284,7 +284,17 @@ LabPlanner::PlanLink(const Wire& wire)
     link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;
     link.name = LinkName(wire);
     link.emulator = OwnOr(m_settings.emulators, channel, m_settings.emulator);
-    for (const LabAttachment& end : ends)
+    // In the channel's order, whatever that of the nodes: the first end sends "up".
+    std::vector<LabAttachment> ordered;
+    for (std::size_t i = 0; i < channel->GetNDevices(); i++)
+    {
+        const Ptr<NetDevice> device = channel->GetDevice(i);
+        const auto end = std::find_if(ends.begin(), ends.end(), [&](const LabAttachment& each) {
+            return each.original == device;
+        });
+        ordered.insert(ordered.end(), end, end == ends.end() ? end : std::next(end));
+    }
+    for (const LabAttachment& end : ordered)
     {
         link.endpoints.push_back({end.nodeName, end.interface});
         link.specs.push_back(SpecFor(end, ends, link.name));
