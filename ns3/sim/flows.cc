@@ -341,6 +341,7 @@ SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
 {
     ns3access::KeepPlacesOfRefused(*m_ping, sequence);
     m_requests[sequence] = {Simulator::Now(), false};
+    m_lastRequest = Simulator::Now();
     m_sent++;
     if (m_sent == m_pings)
     {
@@ -355,9 +356,10 @@ SimulatedFlow::PingAnswered(uint16_t sequence, Time)
 {
     // Ping's own round-trip time is wrong once its 16 bits of sequence number have begun anew.
     auto& [sent, answered] = m_requests[sequence];
-    if (std::exchange(answered, true))
+    const bool isLate = Simulator::Now() > m_lastRequest + ToTime(m_drain.quiet);
+    if ((m_sent >= m_pings && isLate) || std::exchange(answered, true))
     {
-        return;
+        return; // viaduct-load does not wait for longer after its last request
     }
     const int64_t rtt = (Simulator::Now() - sent).GetNanoSeconds();
     m_received++;

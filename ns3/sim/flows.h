@@ -106,6 +106,7 @@ class SimulatedFlow
     Time m_firstArrival;        //!< of a packet (UDP, TCP)
     Time m_lastArrival;         //!< of a packet that had not come before
     uint64_t m_pings{0};        //!< to send
+    Time m_lastRequest;         //!< when the last of them so far was sent
     uint64_t m_sent{0};         //!< requests (ping)
     uint64_t m_received{0};     //!< packets
     uint64_t m_bytes{0};        //!< payload received
