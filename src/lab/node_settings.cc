@@ -5,6 +5,8 @@
 namespace viaduct::lab {
 namespace {
 
+constexpr char kNeverMs[] = "2147483647";
+
 void SetAllAndDefault(Sysctls* sysctls, const std::string& family, const std::string& name,
                       const std::string& value) {
   (*sysctls)["net." + family + ".conf.all." + name] = value;
@@ -30,6 +32,9 @@ Sysctls Common(bool ipv6) {
   SetAllAndDefault(&sysctls, "ipv6", "accept_ra", "0");
   SetAllAndDefault(&sysctls, "ipv6", "accept_redirects", "0");
   SetAllAndDefault(&sysctls, "ipv6", "router_solicitations", "0");
+  // The reports of groups that an interface is in from the start (RFC 3810, section 6.1) are not
+  // repeated at a random time, in the middle of the measured traffic.
+  SetAllAndDefault(&sysctls, "ipv6", "mldv2_unsolicited_report_interval", kNeverMs);
   // IPv6 addresses are kept when a link goes down, like those of IPv4.
   SetAllAndDefault(&sysctls, "ipv6", "keep_addr_on_down", "1");
   return sysctls;
