@@ -7,6 +7,7 @@
 #include "global-routing-class.h"
 
 #include "ns3/abort.h"
+#include "ns3/arp-cache.h"
 #include "ns3/default-simulator-impl.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-raw-socket-impl.h"
@@ -58,6 +59,7 @@ using TcpPersistDelay = std::integral_constant<int, 16>;
 using TcpPersistExpired = std::integral_constant<int, 17>;
 using TcpToSend = std::integral_constant<int, 18>;
 using TcpState = std::integral_constant<int, 19>;
+using ArpDrops = std::integral_constant<int, 20>;
 
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
@@ -84,6 +86,7 @@ constexpr Time TcpSocketBase::*Get(TcpPersistDelay);
 constexpr void (TcpSocketBase::*Get(TcpPersistExpired))();
 constexpr Ptr<TcpTxBuffer> TcpSocketBase::*Get(TcpToSend);
 constexpr Ptr<TcpSocketState> TcpSocketBase::*Get(TcpState);
+constexpr TracedCallback<Ptr<const Packet>> ArpCache::*Get(ArpDrops);
 
 struct NodeHandlers
 {
@@ -127,6 +130,7 @@ struct Grant<PingRequests, Member>
     }
 };
 
+template struct Grant<ArpDrops, &ArpCache::m_dropTrace>;
 template struct Grant<Ipv4ReverseMap, &Ipv4L3Protocol::m_reverseInterfacesContainer>;
 template struct Grant<Ipv6ReverseMap, &Ipv6L3Protocol::m_reverseInterfacesContainer>;
 template struct Grant<Ipv4RawSockets, &Ipv4L3Protocol::m_sockets>;
@@ -395,6 +399,12 @@ ProbeOnlyWithData(Ptr<Socket> socket)
     {
         TakePersistEvent(PeekPointer(tcp));
     }
+}
+
+void
+TraceDrop(ArpCache& cache, Ptr<const Packet> packet)
+{
+    (cache.*Get(ArpDrops()))(packet);
 }
 
 std::optional<uint64_t>

@@ -19,6 +19,7 @@
 namespace ns3
 {
 
+class ArpCache;
 class Ipv4L3Protocol;
 class Ipv4RoutingProtocol;
 class Ipv4RoutingTableEntry;
@@ -149,6 +150,13 @@ void SetConnectionFailed(Socket& socket, Callback<void, Ptr<Socket>> failed);
  * @param socket a socket; of TCP, or nothing is done
  */
 void ProbeOnlyWithData(Ptr<Socket> socket);
+
+/**
+ * Calls what is connected to an ARP cache's trace source Drop.
+ * @param cache the cache
+ * @param packet a packet whose next hop was not resolved, with its IP header
+ */
+void TraceDrop(ArpCache& cache, Ptr<const Packet> packet);
 
 /**
  * @return when the next event of the simulation is due, in steps of the time resolution (the

@@ -9,6 +9,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-routing-helper.h"
 #include "ns3/ipv4-static-routing.h"
@@ -173,6 +174,8 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
         // A node answers for its addresses on all links, as kernels and ns-3's IPv4 do (the weak
         // model of RFC 1122): there is one route to a network, whichever of its nodes is meant.
         ip->SetAttribute("StrongEndSystemModel", BooleanValue(false));
+        // As in a lab's kernels: no packet of a link is lost that the other modes do not send.
+        node->GetObject<Icmpv6L4Protocol>()->SetAttribute("DAD", BooleanValue(false));
     }
     if (const auto kernel = node->GetObject<KernelNode>())
     {

@@ -7,6 +7,7 @@
 #include "placement.h"
 #include "wireless.h"
 
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/on-demand.h"
 #include "ns3/packet.h"
 #include "ns3/protocol-traits.h"
@@ -294,7 +295,9 @@ bool
 Reachability::IsTentative(uint32_t node) const
 {
     Ptr<Ipv6> ip = m_network.GetNodes().Get(node)->GetObject<Ipv6>();
-    for (uint32_t i = 1; ip && i < ip->GetNInterfaces(); i++) // 0 is loopback
+    const auto icmp = m_network.GetNodes().Get(node)->GetObject<Icmpv6L4Protocol>();
+    const bool detects = icmp && icmp->IsAlwaysDad();
+    for (uint32_t i = 1; detects && i < ip->GetNInterfaces(); i++) // 0 is loopback
     {
         for (uint32_t j = 0; j < ip->GetNAddresses(i); j++)
         {

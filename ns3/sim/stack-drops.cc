@@ -14,6 +14,7 @@
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
+#include "ns3/ndisc-neighbours.h"
 #include "ns3/path-net-device.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/rbridge.h"
@@ -224,6 +225,16 @@ StackDrops::WatchIp(Ptr<Node> node, const std::string& name)
 void
 StackDrops::WatchResolution(Ptr<Node> node, const std::string& name)
 {
+    const auto ipv6 = node->GetObject<Ipv6L3Protocol>();
+    for (uint32_t i = 0; ipv6 && i < ipv6->GetNInterfaces(); i++)
+    {
+        if (const auto neighbours = DynamicCast<NdiscNeighbours>(
+                ipv6->GetProtocol(Icmpv6L4Protocol::PROT_NUMBER, static_cast<int32_t>(i))))
+        {
+            neighbours->SetDropCallback(Callback<void, Ptr<const Packet>>(
+                [this, name](auto packet) { Count(name, "address_unresolved", packet); }));
+        }
+    }
     const auto ip = node->GetObject<Ipv4L3Protocol>();
     if (!ip)
     {

@@ -4,18 +4,22 @@
 
 #include "address-resolution.h"
 
-#include "ns3/arp-cache.h"
+#include "arp-neighbours.h"
+#include "ndisc-neighbours.h"
+
 #include "ns3/arp-l3-protocol.h"
-#include "ns3/icmpv6-l4-protocol.h"
+#include "ns3/double.h"
+#include "ns3/integer.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
-#include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
-#include "ns3/ndisc-cache.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -23,8 +27,39 @@ namespace ns3
 namespace
 {
 
-const char AT_ONCE[] = "ns3::ConstantRandomVariable[Constant=0]";
-constexpr uint64_t WAITING_PACKETS = 101;
+/** The neighbours of a node, whose destruction ends with the node's. */
+class AddressResolution : public Object
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid =
+            TypeId("ns3::AddressResolution").SetParent<Object>().SetGroupName("Viaduct");
+        return tid;
+    }
+
+    Ptr<ArpNeighbours> m_arp;                  //!< of IPv4; null: it has none
+    std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< of IPv6, by interface
+
+  protected:
+    void DoDispose() override
+    {
+        if (m_arp)
+        {
+            m_arp->Dispose();
+            m_arp = nullptr;
+        }
+        for (const auto& each : m_ndisc)
+        {
+            each->Dispose();
+        }
+        m_ndisc.clear();
+        Object::DoDispose();
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(AddressResolution);
 
 /** @return whether Config::SetDefault() was called for an attribute of T */
 template <class T>
@@ -37,23 +72,102 @@ HasUserDefault(const std::string& attribute)
            info.originalInitialValue->SerializeToString(info.checker);
 }
 
-/** Sets an attribute of an object, if there is one, unless the user has set its default. */
+/** @return whether it was called for one of several */
 template <class T>
-void
-SetUnlessUserDid(Ptr<T> object, const std::string& attribute, const AttributeValue& value)
+bool
+HasUserDefaults(const std::vector<std::string>& attributes)
 {
-    if (object && !HasUserDefault<T>(attribute))
+    return std::any_of(attributes.begin(), attributes.end(), HasUserDefault<T>);
+}
+
+/** @return a queue's limit that the user has set */
+template <class T>
+std::optional<uint32_t>
+GetUsersLimit(const std::string& attribute)
+{
+    if (!HasUserDefault<T>(attribute))
     {
-        object->SetAttribute(attribute, value);
+        return std::nullopt;
+    }
+    UintegerValue value;
+    CreateObject<T>()->GetAttribute(attribute, value);
+    return static_cast<uint32_t>(value.Get());
+}
+
+/**
+ * @return the limits of an interface: how long a neighbour counts as reachable is random in Linux
+ * (neigh_rand_reach_time()), and here by the seed
+ */
+NeighbourLimits
+LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, bool onRadio)
+{
+    constexpr double LEAST = 15;
+    constexpr double MOST = 45;
+    constexpr int64_t STREAMS = int64_t{0x6e656967} << 31; // far from those that users assign
+    constexpr int64_t INTERFACES = 1024;
+    const int64_t stream =
+        STREAMS + 2 * (node->GetId() * INTERFACES + interface % INTERFACES) + (isIpv6 ? 1 : 0);
+    const auto random = CreateObjectWithAttributes<UniformRandomVariable>(
+        "Stream", IntegerValue(stream), "Min", DoubleValue(LEAST), "Max", DoubleValue(MOST));
+    NeighbourLimits limits;
+    limits.reachable = Seconds(random->GetValue());
+    if (onRadio)
+    {
+        constexpr double OWN = 0.1;        // s: some hundred frames
+        constexpr double MOST_JITTER = 10; // ms, as ns-3's
+        limits.interval += Seconds(random->GetValue(0, OWN));
+        random->SetAttribute("Min", DoubleValue(0));
+        random->SetAttribute("Max", DoubleValue(MOST_JITTER));
+        limits.jitter = random;
+    }
+    return limits;
+}
+
+void
+ResolveIpv4(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
+{
+    const auto arp = node->GetObject<ArpL3Protocol>();
+    const auto ipv4 = node->GetObject<Ipv4L3Protocol>();
+    if (!arp || !ipv4)
+    {
+        return;
+    }
+    if (!resolution.m_arp)
+    {
+        resolution.m_arp = CreateObject<ArpNeighbours>(node);
+        arp->SetAttribute("RequestJitter", StringValue("ns3::ConstantRandomVariable[Constant=0]"));
+    }
+    for (uint32_t i = 0; i < ipv4->GetNInterfaces(); i++)
+    {
+        if (const Ptr<ArpCache> cache = ipv4->GetInterface(i)->GetArpCache())
+        {
+            NeighbourLimits limits = LimitsOf(node, i, false, onRadio);
+            limits.packets = GetUsersLimit<ArpCache>("PendingQueueSize");
+            resolution.m_arp->Add(cache, limits);
+        }
     }
 }
 
-/** @return by how much a node's clock may be late */
-Time
-OwnDelay()
+void
+ResolveIpv6(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
 {
-    constexpr double MOST = 0.1; // s: some hundred frames
-    return Seconds(CreateObject<UniformRandomVariable>()->GetValue(0, MOST));
+    const auto icmpv6 = node->GetObject<Icmpv6L4Protocol>();
+    const auto ipv6 = node->GetObject<Ipv6L3Protocol>();
+    for (uint32_t i = 0; icmpv6 && ipv6 && i < ipv6->GetNInterfaces(); i++)
+    {
+        const Ptr<Ipv6Interface> interface = ipv6->GetInterface(i);
+        const bool isDone =
+            ipv6->GetProtocol(Icmpv6L4Protocol::PROT_NUMBER, static_cast<int32_t>(i)) != icmpv6;
+        if (isDone || !interface->GetNdiscCache())
+        {
+            continue;
+        }
+        NeighbourLimits limits = LimitsOf(node, i, true, onRadio);
+        limits.packets = GetUsersLimit<NdiscCache>("UnresolvedQueueSize");
+        const auto neighbours = CreateObject<NdiscNeighbours>(icmpv6, interface, limits);
+        ipv6->Insert(neighbours, i);
+        resolution.m_ndisc.push_back(neighbours);
+    }
 }
 
 } // namespace
@@ -61,27 +175,26 @@ OwnDelay()
 void
 ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio)
 {
-    const auto icmpv6 = node->GetObject<Icmpv6L4Protocol>();
-    const TimeValue again(MilliSeconds(1000) + (onRadio ? OwnDelay() : Time(0)));
-    if (!onRadio)
+    auto resolution = node->GetObject<AddressResolution>();
+    if (!resolution)
     {
-        SetUnlessUserDid(node->GetObject<ArpL3Protocol>(), "RequestJitter", StringValue(AT_ONCE));
-        SetUnlessUserDid(icmpv6, "SolicitationJitter", StringValue(AT_ONCE));
+        resolution = CreateObject<AddressResolution>();
+        node->AggregateObject(resolution);
     }
-    SetUnlessUserDid(icmpv6, "RetransmissionTime", again);
-    const UintegerValue packets(WAITING_PACKETS);
-    auto ipv4 = node->GetObject<Ipv4L3Protocol>();
-    for (uint32_t i = 0; ipv4 && i < ipv4->GetNInterfaces(); i++)
+    if (!HasUserDefaults<ArpCache>(
+            {"AliveTimeout", "DeadTimeout", "WaitReplyTimeout", "MaxRetries"}) &&
+        !HasUserDefault<ArpL3Protocol>("RequestJitter"))
     {
-        const Ptr<ArpCache> cache = ipv4->GetInterface(i)->GetArpCache();
-        SetUnlessUserDid(cache, "PendingQueueSize", packets);
-        SetUnlessUserDid(cache, "DeadTimeout", TimeValue(Time(0)));
-        SetUnlessUserDid(cache, "WaitReplyTimeout", again);
+        ResolveIpv4(node, *resolution, onRadio);
     }
-    auto ipv6 = node->GetObject<Ipv6L3Protocol>();
-    for (uint32_t i = 0; ipv6 && i < ipv6->GetNInterfaces(); i++)
+    if (!HasUserDefaults<Icmpv6L4Protocol>({"MaxMulticastSolicit",
+                                            "MaxUnicastSolicit",
+                                            "ReachableTime",
+                                            "RetransmissionTime",
+                                            "DelayFirstProbe",
+                                            "SolicitationJitter"}))
     {
-        SetUnlessUserDid(ipv6->GetInterface(i)->GetNdiscCache(), "UnresolvedQueueSize", packets);
+        ResolveIpv6(node, *resolution, onRadio);
     }
 }
 

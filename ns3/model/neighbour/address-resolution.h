@@ -13,18 +13,22 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Makes a node resolve addresses as a kernel does (net.ipv4.neigh.default: unres_qlen_bytes is
- * worth about 101 full packets, the first request is sent at once, a neighbour that did not answer
- * is asked again for the next packet): ns-3's own waits up to 10 ms before its request and keeps
- * only three packets, so that packets would be lost at the start of each flow, and does not ask
- * again for 100 s, so that a node that comes back into range would stay lost.
+ * Makes a node resolve addresses as Linux does, with its timers, limits and states: see
+ * NeighbourTable, ArpNeighbours and NdiscNeighbours. ns-3's own ARP waits up to 10 ms before its
+ * request, sends four, keeps three packets meanwhile, does not ask again for 100 s, and does not
+ * learn from requests; its IPv6 twin sends four, too, and loses what waits when the neighbour asks
+ * at the same time.
  *
- * What Config::SetDefault() was called for stays as the user wants it: ns3::ArpCache's
- * PendingQueueSize, DeadTimeout and WaitReplyTimeout, ns3::ArpL3Protocol's RequestJitter,
- * ns3::NdiscCache's UnresolvedQueueSize, ns3::Icmpv6L4Protocol's SolicitationJitter and
- * RetransmissionTime.
+ * Not as Linux: programs' packets do not confirm a neighbour (MSG_CONFIRM, TCP's acknowledgements),
+ * and no ICMP error is sent for what waits in vain.
  *
- * @param node with its interfaces and their devices; those that come later have ns-3's defaults
+ * What Config::SetDefault() was called for stays as the user wants it. The limits of the queues
+ * (ns3::ArpCache's PendingQueueSize, ns3::NdiscCache's UnresolvedQueueSize) replace Linux's; with
+ * a timer or a number of requests of the user (ns3::ArpCache, ns3::ArpL3Protocol's RequestJitter,
+ * ns3::Icmpv6L4Protocol) ns-3's own resolution of that version of IP stays.
+ *
+ * @param node with its interfaces and their devices; those that come later resolve as ns-3 does,
+ * until this is called again
  * @param onRadio the first request waits as ns-3's does, and each node repeats it after a time of
  * its own, 1 to 1.1 s (random, by the seed): requests that several nodes sent at one instant would
  * be lost, and so would all that follow at one interval.

@@ -167,10 +167,19 @@ ControlPlane::LeaveIcmpToKernel(Ptr<Node> node)
     {
         icmp->SetDownTarget(Nowhere<Ipv4Address, Ipv4Route>());
     }
-    if (Ptr<IpL4Protocol> icmp = node->GetObject<Icmpv6L4Protocol>())
-    {
+    const auto silence = [](Ptr<IpL4Protocol> icmp) {
         icmp->SetAttribute("DAD", BooleanValue(false)); // it does not use the down target
         icmp->SetDownTarget6(Nowhere<Ipv6Address, Ipv6Route>());
+    };
+    const Ptr<IpL4Protocol> icmpv6 = node->GetObject<Icmpv6L4Protocol>();
+    const auto ipv6 = node->GetObject<Ipv6L3Protocol>();
+    if (icmpv6)
+    {
+        silence(icmpv6);
+    }
+    for (uint32_t i = 0; icmpv6 && ipv6 && i < ipv6->GetNInterfaces(); i++)
+    {
+        silence(ipv6->GetProtocol(icmpv6->GetProtocolNumber(), static_cast<int32_t>(i)));
     }
 }
 
