@@ -76,7 +76,7 @@ LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
 bool
 IsUsers(const viaduct::scenario::Routing& routing)
 {
-    return routing.protocol != "static" &&
+    return routing.protocol != "static" && routing.protocol != viaduct::scenario::kNoProtocol &&
            !viaduct::scenario::FindRoutingProtocol(routing.protocol);
 }
 

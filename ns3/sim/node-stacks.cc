@@ -57,12 +57,6 @@ HasIpv6(const Scenario& scenario)
            });
 }
 
-bool
-IsStatic(const viaduct::scenario::Routing& routing)
-{
-    return routing.protocol == "static";
-}
-
 /** A routing helper that returns existing protocols, because the stack helpers require a helper. */
 template <class Helper, class Protocol>
 class GivenRouting : public Helper
@@ -135,13 +129,13 @@ InstallNs3(const StackGroup& group, bool ipv6)
 
 /** Adds a node with its routing: static routes, and a router's protocol. */
 void
-AddNode(StackGroup& group, Ptr<Node> node, bool host, const ObjectFactory& protocols)
+AddNode(StackGroup& group, Ptr<Node> node, bool runsProtocol, const ObjectFactory& protocols)
 {
     auto list4 = CreateObject<DontFragmentRouting>();
     auto list6 = CreateObject<Ipv6ListRouting>();
     list4->AddRoutingProtocol(CreateObject<Ipv4StaticRouting>(), 0);
     list6->AddRoutingProtocol(CreateObject<Ipv6StaticRouting>(), 0);
-    if (!host && protocols.IsTypeIdSet())
+    if (runsProtocol && protocols.IsTypeIdSet())
     {
         Ptr<Object> protocol = protocols.Create<Object>();
         // OLSR, RIP, DSDV and AODV look for their node among the objects they are aggregated to.
@@ -195,7 +189,8 @@ ProtocolFactory(const viaduct::scenario::Routing& routing)
     {
         return {}; // below IP
     }
-    if (!IsStatic(routing))
+    const bool isNone = routing.protocol == viaduct::scenario::kNoProtocol;
+    if (!isNone && routing.protocol != "static")
     {
         return CheckedFactory(routing.protocol,
                               {Ipv4RoutingProtocol::GetTypeId(), Ipv6RoutingProtocol::GetTypeId()},
@@ -203,7 +198,8 @@ ProtocolFactory(const viaduct::scenario::Routing& routing)
     }
     if (!routing.attributes.empty())
     {
-        throw viaduct::UsageError("routing.attributes: static routes have none; leave them out");
+        throw viaduct::UsageError("routing.attributes: " + routing.protocol +
+                                  " has none; leave them out");
     }
     return {};
 }
@@ -222,7 +218,10 @@ InstallStacks(const Scenario& scenario, const Network& network)
         {
             continue;
         }
-        AddNode(groups[settings.kernel], nodes.Get(i), settings.host, protocols);
+        AddNode(groups[settings.kernel],
+                nodes.Get(i),
+                viaduct::scenario::RunsProtocol(scenario, settings),
+                protocols);
     }
     for (const auto& [version, group] : groups)
     {

@@ -26,7 +26,10 @@ using viaduct::wire::IpAddress;
 using wireconversion::ToWire;
 
 Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Network& network)
-    : m_network(network), m_links4(scenario.nodes.size()), m_links6(scenario.nodes.size())
+    : m_network(network),
+      m_awaited(scenario),
+      m_links4(scenario.nodes.size()),
+      m_links6(scenario.nodes.size())
 {
     const auto* protocol = viaduct::scenario::FindRoutingProtocol(scenario.routing.protocol);
     m_sensing = protocol && protocol->senses_neighbours;
@@ -71,7 +74,7 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
     }
     for (const auto& flow : scenario.flows)
     {
-        if (flow.group.empty())
+        if (flow.group.empty() && m_awaited.IsAwaited(numbers.at(flow.from), numbers.at(flow.to)))
         {
             m_flows.emplace(numbers.at(flow.from), numbers.at(flow.to));
             m_flows.emplace(numbers.at(flow.to), numbers.at(flow.from));
@@ -292,6 +295,28 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
 }
 
 bool
+FindRoutesOnDemand(const Network& network)
+{
+    const NodeContainer& nodes = network.GetNodes();
+    return std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
+        return FindsRoutesOnDemand<ipfamily::V4>(node) || FindsRoutesOnDemand<ipfamily::V6>(node);
+    });
+}
+
+bool
+Reachability::IsSomeTentative() const
+{
+    for (uint32_t node = 0; node < m_names.size(); node++)
+    {
+        if (m_here[node] && IsTentative(node))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
 Reachability::IsTentative(uint32_t node) const
 {
     Ptr<Ipv6> ip = m_network.GetNodes().Get(node)->GetObject<Ipv6>();
@@ -354,13 +379,17 @@ Reachability::Look() const
         const std::vector<int32_t> next = NextHops(to);
         for (int32_t from = 0; from < n; from++)
         {
-            if (m_here[from] && from != to && Follow(next, from, to) < 0)
+            if (!m_here[from] || !m_awaited.IsAwaited(from, to))
+            {
+                continue;
+            }
+            result.pairs++;
+            if (Follow(next, from, to) < 0)
             {
                 result.unreachable.emplace_back(m_names[from], m_names[to]);
             }
         }
     }
-    result.pairs = std::count(m_here.begin(), m_here.end(), true) * (n - 1);
     result.reachable = result.pairs - result.unreachable.size();
     return result;
 }

@@ -13,6 +13,7 @@
 #include "ns3/route-reader.h"
 
 #include "result/run.h"
+#include "scenario/awaited.h"
 
 #include <cstdint>
 #include <map>
@@ -91,6 +92,8 @@ class Reachability
         return static_cast<uint32_t>(m_flows.size());
     }
 
+    /** @return whether an address of some node is under duplicate address detection */
+    bool IsSomeTentative() const;
     /** @return whether some node has a protocol of a user */
     bool HasUnknown() const;
     /** @return whether the routes of some node could not be read by the last Look() */
@@ -163,6 +166,7 @@ class Reachability
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
     const Network& m_network;                        //!< the nodes
+    viaduct::scenario::AwaitedRoutes m_awaited;      //!< between which routes are looked at
     std::set<std::pair<uint32_t, uint32_t>> m_flows; //!< from, to; both ways
     mutable std::map<Ptr<Object>, Table> m_tables;   //!< of the protocols of users
     mutable Time m_read{-1};                         //!< when these were read
@@ -177,6 +181,11 @@ class Reachability
     std::vector<std::map<uint32_t, uint32_t>> m_links4; //!< IPv4 interface to link
     std::vector<std::map<uint32_t, uint32_t>> m_links6; //!< IPv6 interface to link
 };
+
+/** @return whether some node has a protocol that looks for routes when packets need them
+ * @param network the nodes
+ */
+bool FindRoutesOnDemand(const Network& network);
 
 } // namespace ns3::sim
 

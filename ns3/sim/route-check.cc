@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "broker/client.h"
 #include "scenario/addresses.h"
+#include "scenario/protocols.h"
 
 #include <algorithm>
 #include <optional>
@@ -74,6 +75,7 @@ RouteCheck::RouteCheck(const viaduct::scenario::Scenario& scenario,
 {
     for (const auto& node : scenario.nodes)
     {
+        m_isByPrograms.push_back(!node.host && !viaduct::scenario::RunsProtocol(scenario, node));
         m_names.push_back(node.name);
         m_addresses.push_back(viaduct::scenario::AddressOf(scenario, node.name));
     }
@@ -125,7 +127,7 @@ RouteCheck::Compare() const
     for (uint32_t node = 0; node < m_names.size(); node++)
     {
         const auto offload = m_lab.GetOffloads().find(m_names[node]);
-        if (offload == m_lab.GetOffloads().end())
+        if (offload == m_lab.GetOffloads().end() || m_isByPrograms[node])
         {
             continue;
         }

@@ -75,6 +75,7 @@ class RouteCheck
     const Reachability& m_reachability;                //!< the protocols' routes
     const LabHelper& m_lab;                            //!< the data planes
     std::vector<std::string> m_names;                  //!< of the nodes, by number
+    std::vector<bool> m_isByPrograms;                  //!< whether programs make their routes
     std::vector<viaduct::wire::IpAddress> m_addresses; //!< their main ones
     std::vector<uint32_t> m_destinations;              //!< to which routes are compared
     std::map<uint32_t, std::map<Ptr<NetDevice>, std::string>>

@@ -14,7 +14,6 @@
 #include "ns3/config.h"
 #include "ns3/global-value.h"
 #include "ns3/kernel-shell.h"
-#include "ns3/on-demand.h"
 #include "ns3/path-seed.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
@@ -24,6 +23,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "scenario/events.h"
+#include "scenario/protocols.h"
 #include "sys/process.h"
 
 #include <algorithm>
@@ -276,13 +276,14 @@ void
 ScenarioRun::LookAtRoutes()
 {
     m_look = viaduct::MonotonicClock::Now();
-    const NodeContainer& nodes = m_network->GetNodes();
-    if (std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
-            return FindsRoutesOnDemand<ipfamily::V4>(node) ||
-                   FindsRoutesOnDemand<ipfamily::V6>(node);
-        }))
+    if (FindRoutesOnDemand(*m_network))
     {
         return Converged({.seconds = Simulator::Now().GetSeconds(), .on_demand = true});
+    }
+    if (m_scenario.routing.protocol == viaduct::scenario::kNoProtocol &&
+        !m_reachability->IsSomeTentative())
+    {
+        return Converged({.seconds = Simulator::Now().GetSeconds(), .by_programs = true});
     }
     const viaduct::result::Convergence now = m_bridged ? m_bridged->Look() : m_reachability->Look();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);

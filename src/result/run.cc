@@ -41,6 +41,9 @@ KeysOf<Convergence> Convergence::Keys() {
       WhenSet<&Convergence::on_demand>("on_demand", "true",
                                        "the protocol looks for a route when a packet needs it, so "
                                        "there was none to wait for"),
+      WhenSet<&Convergence::by_programs>("by_programs", "true",
+                                         "the routes are those of the nodes' programs (`routing: "
+                                         "none`), so none was waited for"),
   };
   return kKeys;
 }

@@ -45,6 +45,9 @@ struct Convergence {
   std::vector<std::pair<std::string, std::string>> unreachable = {};  // from, to
   // The protocol looks for a route when a packet needs it, so nothing was waited for or counted.
   std::optional<bool> on_demand = std::nullopt;
+  // The routes are those of the nodes' programs (routing: none), so nothing was waited for or
+  // counted.
+  std::optional<bool> by_programs = std::nullopt;
 
   static KeysOf<Convergence> Keys();
 };

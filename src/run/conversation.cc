@@ -163,9 +163,13 @@ result::Convergence Conversation::WaitForConvergence() {
   if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
     throw Error("the simulator hangs: it reports nothing about convergence");
   }
-  const auto& [seconds, reachable, pairs, unreachable, on_demand] = *convergence_;
+  const auto& [seconds, reachable, pairs, unreachable, on_demand, by_programs] = *convergence_;
   if (on_demand.value_or(false)) {
     progress_.Line("routes on demand: the protocol looks for them when packets need them");
+    return *convergence_;
+  }
+  if (by_programs.value_or(false)) {
+    progress_.Line("routing: none: routes are made by the nodes' programs, and not waited for");
     return *convergence_;
   }
   const std::string reach = fmt::format("{} of {} pairs reach", reachable, pairs);

@@ -153,6 +153,10 @@ std::string Convergence(const std::vector<RunResult>& runs) {
       rows.push_back({run.scenario.mode, "-", "on demand", "-"});
       continue;
     }
+    if (convergence.by_programs.value_or(false)) {
+      rows.push_back({run.scenario.mode, "-", "by programs", "-"});
+      continue;
+    }
     rows.push_back({run.scenario.mode, fmt::format("{:.2f} s", convergence.seconds),
                     fmt::format("{} of {}", convergence.reachable, convergence.pairs),
                     FormatPairs(convergence.unreachable)});

@@ -240,7 +240,8 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
     return run.setup_seconds ? fmt::format("{:.2f} s", *run.setup_seconds) : "-";
   });
   add("converged in", [](const RunResult& run) {
-    if (run.convergence.on_demand.value_or(false)) return std::string("-");
+    const result::Convergence& of = run.convergence;
+    if (of.on_demand.value_or(of.by_programs.value_or(false))) return std::string("-");
     return fmt::format("{:.1f} s", run.convergence.seconds);
   });
   for (size_t f = 0; f < runs[0].flows.size(); ++f) {

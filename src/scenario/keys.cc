@@ -79,6 +79,10 @@ void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   PrintPair(out, key, "kernel" + (node.kernel->empty() ? "" : ":" + *node.kernel));
 }
 
+void PrintNodeRouting(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
+  if (node.routed_by_programs) PrintPair(out, key, "none");
+}
+
 void PrintRemote(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   if (node.remote) PrintPair(out, key, node.remote->ToString());
 }
@@ -135,14 +139,18 @@ constexpr Key kKeys[] = {
      and gives the same results (those that cannot be there have processes); `process`, each in a process of its
      own. The default is `embedded`, with `programs` it is `process` ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
      "process", "process embedded"},
-    {"routing", Type::kSection, Inner<&Scenario::routing>(),
-     "The routing protocol of every node that is not a host.", "{protocol: ns3::Rip}"},
+    {"routing", Type::kProtocol, Inner<&Scenario::routing>(),
+     R"(The routing protocol of every node that is not a host: a map, or only the protocol
+     (`routing: none`).)",
+     "{protocol: ns3::Rip}"},
     {"routing.protocol", Type::kText, PlainMember<&Routing::protocol>(),
      R"(`OLSR`, `RIP`, `RIPng`, `DSDV` or `AODV` (in any letter case); the ns-3 TypeId of an
      Ipv4RoutingProtocol or Ipv6RoutingProtocol; or `static`: shortest paths, computed once. One
      that finds routes on demand (AODV) is not waited for: its first packets are. Or `WMRP`: the
      nodes that are not hosts are RBridges, which carry the hosts' Ethernet frames
-     ([WMRP](wmrp.md)).)",
+     ([WMRP](wmrp.md)). Or `none`: nodes have routes to the networks of their own links only (a host
+     to its gateway), further ones are made by programs that run in them, and nothing is waited for
+     ([routing daemons](howto/daemons.md)).)",
      "AODV"},
     {"routing.attributes", Type::kTable, PlainPrinted<&Routing::attributes>(),
      "Attributes of that TypeId.", "{HelloInterval: 1s}"},
@@ -201,6 +209,12 @@ constexpr Key kKeys[] = {
      "true"},
     {"nodes.NAME.gateway", Type::kNode, PlainPrinted<&NodeSettings::gateway>(),
      "The neighbour to which a host sends. May be omitted if the host has only one.", "n0"},
+    {"nodes.NAME.routing", Type::kChoice, Custom<NodeSettings, PrintNodeRouting>(),
+     R"(`none`: this node, a router, does not run the protocol of `routing`. Programs that run in it make its routes
+     ([routing daemons](howto/daemons.md)); convergence is waited for between those nodes that are connected
+     without it. In mode `emulate` its `data_plane` is `kernel` unless it says otherwise. Not with `WMRP`, nor with
+     several `hosts`.)",
+     "none", "none"},
     {"nodes.NAME.data_plane", Type::kChoice, Printed<&NodeSettings::data_plane>(),
      "Where this node's packets are forwarded; default: `data_plane`.", "kernel",
      "kernel ebpf joined userspace auto simulator"},
@@ -508,6 +522,7 @@ std::string DescribeType(const Key& key) {
                                            "a command",
                                            "a map from names to values",
                                            "a map",
+                                           "a protocol, or a map",
                                            "a list of maps",
                                            "a number, a list of names, or a map",
                                            "a list of maps"};

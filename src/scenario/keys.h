@@ -36,6 +36,7 @@ enum class Type {
   kWords,     // a command: text, split as a shell would, or a list of words
   kTable,     // a map from names to texts
   kSection,   // a map with keys of its own
+  kProtocol,  // the same, or the value of its key protocol
   kSections,  // a list of sections
   kNodeSet,   // a number, a list of names, or a section for each name
   kAlias,     // another name of the key in `fallback`

@@ -67,6 +67,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME", "", "nodes.n1={stack: ns3}"},
     {"nodes.NAME.host", "", "nodes.h={host: false}"},
     {"nodes.NAME.gateway", "nodes.h={host: true, gateway: n0}", "nodes.h.gateway=n1"},
+    {"nodes.NAME.routing", "", "nodes.n1.routing=none"},
     {"nodes.NAME.data_plane", "", "nodes.n1.data_plane=kernel"},
     {"nodes.NAME.stack", "", "nodes.n1.stack=kernel:6.1"},
     {"nodes.NAME.sysctls", "", "nodes.n1.sysctls={a: b}"},

@@ -48,6 +48,7 @@ class Loader {
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     CheckRouters();
+    CheckProgramsRoutes();
     ReadPlaces(file_, &scenario_);
     ReadLoopbacks(file_, &scenario_);
     scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
@@ -73,8 +74,10 @@ class Loader {
       routing.Fail("protocol", std::string(why));
     }
     if (const RoutingProtocol* known = FindRoutingProtocol(protocol)) protocol = known->type;
-    if (protocol == "static" && routing.Has("attributes")) {
-      routing.Fail("attributes", "'static' has none");
+    if ((protocol == "static" || protocol == kNoProtocol) && routing.Has("attributes")) {
+      routing.Fail("attributes", protocol == kNoProtocol
+                                     ? "there is no protocol (none) that would have any"
+                                     : "'static' has none");
     }
     CheckSample(routing);
   }
@@ -84,6 +87,9 @@ class Loader {
     if (!sample) return;
     const Duration shortest = Duration::Milliseconds(100);
     if (*sample < shortest) routing.Fail("sample", "100ms is the shortest");
+    if (scenario_.routing.protocol == kNoProtocol) {
+      routing.Fail("sample", "there is no protocol (none) whose routes could be sampled");
+    }
     const RoutingProtocol* known = FindRoutingProtocol(scenario_.routing.protocol);
     if (known != nullptr && (known->bridges || known->reactive)) {
       routing.Fail("sample", fmt::format("{} has no routes that could be sampled", known->name));
@@ -136,12 +142,30 @@ class Loader {
     const bool ipv4 = protocol->family == wire::Family::kIpv4;
     for (const NodeSettings& node : scenario_.nodes) {
       if (node.host) CheckHost(node, *protocol);
-      if (node.host || routed.contains(node.name)) continue;
+      if (!RunsProtocol(scenario_, node) || routed.contains(node.name)) continue;
       file_.Inner("routing").Fail(
           "protocol", fmt::format("{} routes {}, of which '{}' has no address; give it one "
                                   "(addressing.{}), or use {} or static",
                                   protocol->type, ipv4 ? "IPv4" : "IPv6", node.name,
                                   ipv4 ? "ipv4" : "ipv6", ipv4 ? "ns3::RipNg" : "ns3::Rip"));
+    }
+  }
+
+  // Routers whose routes are their programs'.
+  void CheckProgramsRoutes() {
+    for (NodeSettings& node : scenario_.nodes) {
+      if (node.host || RunsProtocol(scenario_, node)) continue;
+      const auto fail = [&](const char* why) {
+        Fail(PlaceOfNode(file_, node.name), fmt::format("nodes.{}.routing: {}", node.name, why));
+      };
+      if (bridged_) fail("none is for routers, and this node is an RBridge (WMRP)");
+      if (node.routed_by_programs && file_.Has("hosts")) {
+        fail("not with several hosts, none of which knows all; write routing: none for all nodes");
+      }
+      // Programs' routes are the kernel's, so it forwards: in mode emulate the simulator would.
+      if (node.data_plane == nullptr && scenario_.mode == Mode::kEmulate) {
+        node.data_plane = &fib::kKernelPlane;
+      }
     }
   }
 
@@ -469,6 +493,17 @@ std::string NameFrom(const std::string& file) {
   return name.substr(0, 32);
 }
 
+// `routing: none` as `routing: {protocol: none}`.
+void Spell(Value& root) {
+  Value* routing = root.IsMap() ? root.Find("routing") : nullptr;
+  if (routing == nullptr || !routing->IsScalar()) return;
+  Value map;
+  map.kind = Value::Kind::kMap;
+  map.where = routing->where;
+  map.members.push_back({"protocol", *routing});
+  *routing = std::move(map);
+}
+
 }  // namespace
 
 std::string OutputFileOf(std::string program) {
@@ -500,7 +535,11 @@ uint64_t PingsOf(const Flow& flow) {
 Scenario Parse(const std::string& text, const std::string& file,
                const std::vector<std::string>& overrides) {
   Value root = ParseYaml(text, file);
-  for (const std::string& assignment : overrides) Override(root, assignment);
+  Spell(root);
+  for (const std::string& assignment : overrides) {
+    Override(root, assignment);
+    Spell(root);
+  }
   Scenario scenario;
   scenario.file = file;
   Loader(root, scenario).Load(NameFrom(file));

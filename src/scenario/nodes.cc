@@ -174,6 +174,10 @@ class NodeReader {
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
     ReadContainer(section, node);
+    node.routed_by_programs = section.Has("routing") && section.Text("routing") == "none";
+    if (section.Has("routing") && node.host) {
+      section.Fail("routing", "a host runs no routing protocol; leave it out");
+    }
   }
 
   const Section& file_;

@@ -63,7 +63,7 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text) {
 }
 
 std::string SuggestProtocol(std::string_view text) {
-  std::vector<std::string> names = {"static"};
+  std::vector<std::string> names = {"static", std::string(kNoProtocol)};
   for (const RoutingProtocol& each : kProtocols) {
     names.emplace_back(each.name);
     names.push_back(names.back());
@@ -82,6 +82,10 @@ std::string_view WhyNoProtocol(std::string_view text) {
 bool Bridges(std::string_view protocol) {
   const RoutingProtocol* known = FindRoutingProtocol(protocol);
   return known && known->bridges;
+}
+
+bool RunsProtocol(const Scenario& scenario, const NodeSettings& node) {
+  return !node.host && !node.routed_by_programs && scenario.routing.protocol != kNoProtocol;
 }
 
 std::string WhyNoRBridge(const NodeSettings& node, Mode mode) {

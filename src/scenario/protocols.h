@@ -24,7 +24,10 @@ struct RoutingProtocol {
   bool senses_neighbours = false;
 };
 
-// By its name in any letter case or by its type. Null: a type of the user's own, or "static".
+// `routing: none`: ns-3 makes no routes, but to the networks of a node's own links.
+inline constexpr std::string_view kNoProtocol = "none";
+
+// By its name in any letter case or by its type. Null: a type of the user's own, "static" or none.
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
 // "; did you mean 'OLSR'?" about a word that is neither; "" if it is like none of the names.
 std::string SuggestProtocol(std::string_view text);
@@ -32,6 +35,9 @@ std::string SuggestProtocol(std::string_view text);
 std::string_view WhyNoProtocol(std::string_view text);
 // Whether it is a known protocol that `bridges`.
 bool Bridges(std::string_view protocol);
+// Whether ns-3 makes the node's routes: its protocol, or `static`. Programs make those of others,
+// and a host has the one to its gateway.
+bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);
 // Why an RBridge cannot have the data plane that it shall have; empty: it can, or has none yet.
 std::string WhyNoRBridge(const NodeSettings& node, Mode mode);
 

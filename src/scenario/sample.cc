@@ -122,7 +122,7 @@ duration: 10s     # from when all nodes can reach each other
 {6}
 nodes: {3}
 {7}links:
-{4}routing: {{protocol: {5}}}   # OLSR, RIP, RIPng, DSDV, AODV, static, or a TypeId of ns-3
+{4}routing: {{protocol: {5}}}   # OLSR, RIP, RIPng, DSDV, AODV, static, none, or a TypeId of ns-3
 
 flows:
   - {{type: ping, from: n0, to: {1}, interval: 100ms}}

@@ -78,6 +78,8 @@ struct NodeSettings {
   // neighbour), and in every real mode the kernel handles its packets.
   bool host = false;
   std::string gateway;
+  // A router that does not run the scenario's protocol: its routes are made by programs in it.
+  bool routed_by_programs = false;
   // Overrides the data plane that the mode would give this node; null: not overridden.
   const fib::DataPlane* data_plane = nullptr;
   std::map<std::string, std::string> sysctls;
@@ -124,7 +126,8 @@ struct LinkSettings {
 inline bool IsWifi(const LinkSettings& link) { return !link.wifi.nodes.empty(); }
 
 struct Routing {
-  std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static": StaticRoutes()
+  std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static": StaticRoutes();
+                                                        // kNoProtocol
   std::map<std::string, std::string> attributes;
   std::optional<Duration>
       sample;  // how often the results get every node's next hops; absent: never

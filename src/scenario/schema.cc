@@ -58,6 +58,8 @@ ordered_json TypeSchema(const Key& key) {
       return {{"type", {"object", "null"}}, {"additionalProperties", Scalar()}};
     case Type::kSection:
       return SectionSchema(path);
+    case Type::kProtocol:
+      return AnyOf({Scalar(), SectionSchema(path)});
     case Type::kSections:
       return ListOf(SectionSchema(path + "[]"));
     case Type::kAlias:

@@ -5,6 +5,8 @@
 #include <queue>
 #include <set>
 
+#include "scenario/protocols.h"
+
 namespace viaduct::scenario {
 namespace {
 
@@ -91,7 +93,7 @@ std::vector<StaticRoute> StaticRoutes(const Scenario& scenario) {
   for (const wire::Family family : {wire::Family::kIpv4, wire::Family::kIpv6}) {
     const Search search(scenario, family);
     for (size_t i = 0; i < scenario.nodes.size(); ++i) {
-      if (!scenario.nodes[i].host) search.AddRoutesOf(i, routes);
+      if (RunsProtocol(scenario, scenario.nodes[i])) search.AddRoutesOf(i, routes);
     }
   }
   return routes;

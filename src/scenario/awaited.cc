@@ -1,0 +1,51 @@
+#include "scenario/awaited.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+
+#include "scenario/protocols.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using Numbers = std::map<std::string, size_t>;
+
+// The connected parts of the network that remains of some nodes. Each other node is a part of its
+// own.
+template <class IsIn>
+std::vector<size_t> PartsOf(const Scenario& scenario, const Numbers& numbers, IsIn is_in) {
+  std::vector<size_t> parts(scenario.nodes.size());
+  std::iota(parts.begin(), parts.end(), 0);
+  for (const LinkSettings& link : scenario.links) {
+    std::optional<size_t> part;
+    for (const std::string& name : link.nodes) {
+      const size_t node = numbers.at(name);
+      if (!is_in(scenario.nodes[node])) continue;
+      const size_t own = parts[node];
+      if (!part) part = own;
+      std::ranges::replace(parts, own, *part);
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+AwaitedRoutes::AwaitedRoutes(const Scenario& scenario) {
+  Numbers numbers;
+  for (size_t i = 0; i < scenario.nodes.size(); ++i) numbers[scenario.nodes[i].name] = i;
+  parts_ = PartsOf(scenario, numbers, [](const NodeSettings&) { return true; });
+  const bool bridges = Bridges(scenario.routing.protocol);
+  areas_ = bridges ? parts_ : PartsOf(scenario, numbers, [&](const NodeSettings& node) {
+    return RunsProtocol(scenario, node);
+  });
+  for (const NodeSettings& node : scenario.nodes) {
+    const auto gateway = numbers.find(node.gateway);
+    if (node.host && gateway != numbers.end()) areas_[numbers[node.name]] = areas_[gateway->second];
+  }
+}
+
+}  // namespace viaduct::scenario
