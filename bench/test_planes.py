@@ -6,12 +6,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from harness import aodv, report
+from harness import aodv, daemon, olsr, report
 from harness.analysis import Ratio
 from harness.convergence import interruption
+from harness.forwarder import Forwarder
 from harness.process import BenchError
 from harness.product import IN_SIMULATOR, KERNEL_ROUTES, on_plane
-from harness.results import Result
+from harness.results import Result, read_published
+from harness.session import Namespace
 from harness.traffic import UdpTrial
 
 
@@ -55,3 +57,20 @@ def test_an_interruption_ends_after_the_longest_silence() -> None:
         interruption([1.0], cut=2.0)
     with pytest.raises(BenchError, match="before the cut"):
         interruption([3.0], cut=2.0)
+
+
+def test_a_routing_program_is_named_with_its_version() -> None:
+    assert daemon.version("BIRD version 2.0.12\n") == "BIRD 2.0.12"
+    assert daemon.version("") == "BIRD"
+
+
+def test_a_routing_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemon.shutil, "which", lambda _: None)
+    assert daemon.why_not() == "bird (package bird2) is not installed"
+    monkeypatch.setattr(daemon.shutil, "which", lambda name: f"/usr/sbin/{name}")
+    assert not daemon.why_not()
+
+
+def test_the_thesis_third_system_is_beside_the_routing_program() -> None:
+    assert olsr._labels(Forwarder("daemon", "", Namespace("a"), Namespace("b")))["table"] == "A.11"
+    assert read_published(11, system="olsrd", size=160)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import lines, product, systems
+from . import daemon, lines, product, systems
 from .analysis import ratio_of_rounds
 from .forwarder import Forwarder
 from .measure import SMALL, limits, paired_saturation, saturate, sweep
@@ -10,8 +10,9 @@ from .plan import Plan
 from .results import Result, Row, read_published
 from .session import Session
 
-_TABLES = {"traditional": 9, "offload": 10}
-_OLSRD_TABLE = 11
+# The third system of the thesis, olsrd, is beside `daemon`.
+_TABLES = {"traditional": 9, "offload": 10, "daemon": 11}
+_THESIS_NAMES = {"daemon": "olsrd"}
 
 
 def _labels(system: Forwarder) -> Row:
@@ -40,8 +41,8 @@ def _against_traditional(
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     for name, table in _TABLES.items():
-        result.published += read_published(table, system=name, size=SMALL)
-    result.published += read_published(_OLSRD_TABLE, system="olsrd", size=SMALL)
+        system = _THESIS_NAMES.get(name, name)
+        result.published += read_published(table, system=system, size=SMALL)
     ratio, rows = lines.count(session.build)
     result.ratios["extra_lines_percent"] = ratio
     result.rows += rows
@@ -54,12 +55,22 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     offload = product.line(session, product.KERNEL_ROUTES, 1)
     planes = [product.line(session, plane, 1) for plane in product.faster_planes(session)]
     everything = [kernel, traditional, ours, offload, *planes]
+    without = daemon.why_not()
+    if without:
+        plan.shortened.append(f"no offload_vs_daemon: {without}")
+        plan.say(f"no system `daemon`: {without}")
+    else:
+        everything.insert(1, daemon.line(session, 1))
     for system in everything:
         systems.await_path(system)
     plan.say(f"{len(everything)} routers are up")
     limits(session, plan, result, traditional, ours)
     _against_traditional(session, plan, result, traditional, [offload, *planes])
     result.ratios["offload_vs_kernel"] = paired_saturation(session, plan, offload, kernel, 0.95)
+    if not without:
+        result.ratios["offload_vs_daemon"] = paired_saturation(
+            session, plan, offload, everything[1], 0.95
+        )
     rates = plan.choose(
         [1, 2, 4, 8, 16, 32, 64, 70.8, 128, 256, 512, None], [1, 8, 16, 70.8, 256, None]
     )

@@ -20,6 +20,7 @@ _COLOURS = {
     "offload": "#009e73",
     "ebpf": "#56b4e9",
     "joined": "#000000",
+    "daemon": "#999999",
     "olsrd": "#999999",
 }
 

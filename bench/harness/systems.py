@@ -78,20 +78,34 @@ def traditional_line(session: Session, nodes: int, channel: str = "csma") -> For
     return system
 
 
-def kernel_line(session: Session, nodes: int) -> Line:
-    """Plain namespaces with static routes, laid out as the product lays its labs out."""
+def plain_line(session: Session, place: str, name: str, label: str, nodes: int) -> Line:
+    """Namespaces laid out as the product lays its labs out, whose routers have no routes yet."""
     roles = ["s", *(f"r{i}" for i in range(1, nodes + 1)), "d"]
-    line = [session.namespace(f"k{nodes}-{role}") for role in roles]
+    line = [session.namespace(f"{place}{nodes}-{role}") for role in roles]
     for i, (left, right) in enumerate(zip(line, line[1:], strict=False)):
         left_if = "eth0" if i == 0 else "eth1"
         join(left, left_if, right, "eth0")
         left.ip([f"addr add 10.4.{i}.1/30 dev {left_if}"])
         right.ip([f"addr add 10.4.{i}.2/30 dev eth0"])
-    last = nodes  # number of the last link
-    line[0].ip(["route add default via 10.4.0.2"])
-    line[-1].ip([f"route add default via 10.4.{last}.1"])
-    for i, router in enumerate(line[1:-1]):
+    for router in line[1:-1]:
         router.sysctl(["net.ipv4.ip_forward=1"])
+    return Line(
+        name=name,
+        label=label,
+        source=line[0],
+        sink=line[-1],
+        sink_address=f"10.4.{nodes}.2",
+        routers=line[1:-1],
+    )
+
+
+def kernel_line(session: Session, nodes: int) -> Line:
+    """Plain namespaces with static routes."""
+    line = plain_line(session, "k", "kernel", "kernel, static routes", nodes)
+    last = nodes  # number of the last link
+    line.source.ip(["route add default via 10.4.0.2"])
+    line.sink.ip([f"route add default via 10.4.{last}.1"])
+    for i, router in enumerate(line.routers):
         routes = []
         if i > 0:
             routes.append(f"route add 10.4.0.0/30 via 10.4.{i}.1")
@@ -99,11 +113,4 @@ def kernel_line(session: Session, nodes: int) -> Line:
             routes.append(f"route add 10.4.{last}.0/30 via 10.4.{i + 1}.2")
         if routes:
             router.ip(routes)
-    return Line(
-        name="kernel",
-        label="kernel, static routes",
-        source=line[0],
-        sink=line[-1],
-        sink_address=f"10.4.{last}.2",
-        routers=line[1:-1],
-    )
+    return line
