@@ -55,14 +55,12 @@ flows: [{type: ping, from: n0, to: n1, interval: 50ms}]
 PINGS = 30
 
 
-def lost_frames(answered: set[int], ns3: bool) -> set[int]:
+def lost_frames(answered: set[int]) -> set[int]:
     """Which of the first 28 frames that went up were lost; by the pings that were answered.
 
-    The first is an ARP request, then come the pings. ns-3 learns nothing from ARP requests, as
-    kernels do: its other node asks back, and the answer goes up behind the first ping.
+    The first is an ARP request, then come the pings.
     """
-    lost = set(range(PINGS)) - answered
-    numbers = {k + 2 if k == 0 or not ns3 else k + 3 for k in lost}
+    numbers = {k + 2 for k in set(range(PINGS)) - answered}
     return {number for number in numbers if number <= 28}
 
 
@@ -93,15 +91,15 @@ links: [{pair: [n0, n1], up: "loss=30% delay=1ms"}]
     flow = f"flows: [{{type: ping, from: n0, to: n1, interval: 200ms, duration: {PINGS * 0.2}s}}]\n"
     ping = run(scenario(text + flow), tmp_path, "--mode", "simulate")["flows"][0]
     assert ping["sent"] == PINGS
-    expected = lost_frames({round(when / 0.2) for when, _ in ping["samples"]}, ns3=True)
+    expected = lost_frames({round(when / 0.2) for when, _ in ping["samples"]})
     assert len(expected) >= 5
     text += f'programs: [{{node: n0, command: "ping -n -c {PINGS} -i 0.2 {{n1}}"}}]\n'
     for mode in ("emulate", "offload"):
         done = run(scenario(text), tmp_path, "--mode", mode)
-        assert lost_frames(answered_program(done), ns3=mode != "offload") == expected, mode
+        assert lost_frames(answered_program(done)) == expected, mode
     # Without the delay the loss needs no engine.
     done = run(scenario("data_plane: joined\n" + text.replace(" delay=1ms", "")), tmp_path)
-    assert lost_frames(answered_program(done), ns3=False) == expected
+    assert lost_frames(answered_program(done)) == expected
     assert done["engine"]["timing"]["events"] == 0
     sent = pipeline(done, "n0-n1", "up")
     assert sent["fates"]["lost"] >= len(expected)

@@ -157,11 +157,13 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
         InstallRBridges(m_scenario, *this);
     }
     AssignAddresses(m_scenario, *this);
-    for (const auto& [name, node] : m_byName)
+    for (const auto& settings : m_scenario.nodes)
     {
-        if (IsHere(name))
+        if (IsHere(settings.name))
         {
-            ResolveAddressesAsKernelsDo(node, viaduct::scenario::IsOnWifi(m_scenario, name));
+            ResolveAddressesAsKernelsDo(m_byName.at(settings.name),
+                                        viaduct::scenario::IsOnWifi(m_scenario, settings.name),
+                                        settings.sysctls);
         }
     }
     SpreadRequestsOfKernels(m_links);

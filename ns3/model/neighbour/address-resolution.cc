@@ -18,6 +18,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ namespace ns3
 
 namespace
 {
+
+using Sysctls = std::map<std::string, std::string>;
 
 /** The neighbours of a node, whose destruction ends with the node's. */
 class AddressResolution : public Object
@@ -41,6 +45,8 @@ class AddressResolution : public Object
 
     Ptr<ArpNeighbours> m_arp;                  //!< of IPv4; null: it has none
     std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< of IPv6, by interface
+    bool m_onRadio{false};                     //!< of all calls so far
+    Sysctls m_sysctls;                         //!< of the last call that had any
 
   protected:
     void DoDispose() override
@@ -94,15 +100,35 @@ GetUsersLimit(const std::string& attribute)
     return static_cast<uint32_t>(value.Get());
 }
 
+/** Sets a limit to a kernel's setting of neighbours, if there is one that is a number. */
+void
+SetBySysctl(const Sysctls& sysctls,
+            bool isIpv6,
+            uint32_t interface,
+            const std::string& name,
+            const std::function<void(uint32_t)>& set)
+{
+    const std::string family = isIpv6 ? "net.ipv6.neigh." : "net.ipv4.neigh.";
+    for (const std::string& of : {std::string("default"), "eth" + std::to_string(interface - 1)})
+    {
+        const auto found = sysctls.find(family + of + "." + name);
+        uint32_t value = 0;
+        if (found != sysctls.end() && std::istringstream(found->second) >> value)
+        {
+            set(value);
+        }
+    }
+}
+
 /**
  * @return the limits of an interface: how long a neighbour counts as reachable is random in Linux
  * (neigh_rand_reach_time()), and here by the seed
  */
 NeighbourLimits
-LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, bool onRadio)
+LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolution& resolution)
 {
-    constexpr double LEAST = 15;
-    constexpr double MOST = 45;
+    constexpr double LEAST = 0.5; // of the base, which is 30 s unless set
+    constexpr double MOST = 1.5;
     constexpr int64_t STREAMS = int64_t{0x6e656967} << 31; // far from those that users assign
     constexpr int64_t INTERFACES = 1024;
     const int64_t stream =
@@ -110,8 +136,19 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, bool onRadio)
     const auto random = CreateObjectWithAttributes<UniformRandomVariable>(
         "Stream", IntegerValue(stream), "Min", DoubleValue(LEAST), "Max", DoubleValue(MOST));
     NeighbourLimits limits;
-    limits.reachable = Seconds(random->GetValue());
-    if (onRadio)
+    const auto set = [&](const char* name, const std::function<void(uint32_t)>& apply) {
+        SetBySysctl(resolution.m_sysctls, isIpv6, interface, name, apply);
+    };
+    set("base_reachable_time_ms", [&](uint32_t ms) { limits.reachable = MilliSeconds(ms); });
+    // As late as by default, in proportion.
+    set("delay_first_probe_time",
+        [&](uint32_t s) { limits.delay = NeighbourLimits().delay * (s / 5.0); });
+    set("retrans_time_ms",
+        [&](uint32_t ms) { limits.interval = NeighbourLimits().interval * (ms / 1e3); });
+    set("mcast_solicit", [&](uint32_t number) { limits.requests = number; });
+    set("unres_qlen_bytes", [&](uint32_t bytes) { limits.bytes = bytes; });
+    limits.reachable = limits.reachable * random->GetValue();
+    if (resolution.m_onRadio)
     {
         constexpr double OWN = 0.1;        // s: some hundred frames
         constexpr double MOST_JITTER = 10; // ms, as ns-3's
@@ -124,7 +161,7 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, bool onRadio)
 }
 
 void
-ResolveIpv4(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
+ResolveIpv4(Ptr<Node> node, AddressResolution& resolution)
 {
     const auto arp = node->GetObject<ArpL3Protocol>();
     const auto ipv4 = node->GetObject<Ipv4L3Protocol>();
@@ -141,7 +178,7 @@ ResolveIpv4(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
     {
         if (const Ptr<ArpCache> cache = ipv4->GetInterface(i)->GetArpCache())
         {
-            NeighbourLimits limits = LimitsOf(node, i, false, onRadio);
+            NeighbourLimits limits = LimitsOf(node, i, false, resolution);
             limits.packets = GetUsersLimit<ArpCache>("PendingQueueSize");
             resolution.m_arp->Add(cache, limits);
         }
@@ -149,7 +186,7 @@ ResolveIpv4(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
 }
 
 void
-ResolveIpv6(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
+ResolveIpv6(Ptr<Node> node, AddressResolution& resolution)
 {
     const auto icmpv6 = node->GetObject<Icmpv6L4Protocol>();
     const auto ipv6 = node->GetObject<Ipv6L3Protocol>();
@@ -162,7 +199,7 @@ ResolveIpv6(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
         {
             continue;
         }
-        NeighbourLimits limits = LimitsOf(node, i, true, onRadio);
+        NeighbourLimits limits = LimitsOf(node, i, true, resolution);
         limits.packets = GetUsersLimit<NdiscCache>("UnresolvedQueueSize");
         const auto neighbours = CreateObject<NdiscNeighbours>(icmpv6, interface, limits);
         ipv6->Insert(neighbours, i);
@@ -173,7 +210,9 @@ ResolveIpv6(Ptr<Node> node, AddressResolution& resolution, bool onRadio)
 } // namespace
 
 void
-ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio)
+ResolveAddressesAsKernelsDo(Ptr<Node> node,
+                            bool onRadio,
+                            const std::map<std::string, std::string>& sysctls)
 {
     auto resolution = node->GetObject<AddressResolution>();
     if (!resolution)
@@ -181,11 +220,13 @@ ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio)
         resolution = CreateObject<AddressResolution>();
         node->AggregateObject(resolution);
     }
+    resolution->m_onRadio |= onRadio;
+    resolution->m_sysctls = sysctls.empty() ? resolution->m_sysctls : sysctls;
     if (!HasUserDefaults<ArpCache>(
             {"AliveTimeout", "DeadTimeout", "WaitReplyTimeout", "MaxRetries"}) &&
         !HasUserDefault<ArpL3Protocol>("RequestJitter"))
     {
-        ResolveIpv4(node, *resolution, onRadio);
+        ResolveIpv4(node, *resolution);
     }
     if (!HasUserDefaults<Icmpv6L4Protocol>({"MaxMulticastSolicit",
                                             "MaxUnicastSolicit",
@@ -194,7 +235,7 @@ ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio)
                                             "DelayFirstProbe",
                                             "SolicitationJitter"}))
     {
-        ResolveIpv6(node, *resolution, onRadio);
+        ResolveIpv6(node, *resolution);
     }
 }
 

@@ -8,6 +8,9 @@
 #include "ns3/node.h"
 #include "ns3/ptr.h"
 
+#include <map>
+#include <string>
+
 namespace ns3
 {
 
@@ -32,8 +35,14 @@ namespace ns3
  * @param onRadio the first request waits as ns-3's does, and each node repeats it after a time of
  * its own, 1 to 1.1 s (random, by the seed): requests that several nodes sent at one instant would
  * be lost, and so would all that follow at one interval.
+ * @param sysctls a kernel's settings, as for sysctl(8), of which those of neighbours have an
+ * effect: net.ipv4.neigh and net.ipv6.neigh, of "default" or of one interface ("eth0" is interface
+ * 1), their base_reachable_time_ms, delay_first_probe_time, mcast_solicit, retrans_time_ms and
+ * unres_qlen_bytes
  */
-void ResolveAddressesAsKernelsDo(Ptr<Node> node, bool onRadio = false);
+void ResolveAddressesAsKernelsDo(Ptr<Node> node,
+                                 bool onRadio = false,
+                                 const std::map<std::string, std::string>& sysctls = {});
 
 } // namespace ns3
 

@@ -6,6 +6,7 @@
 
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3
@@ -183,7 +184,7 @@ NeighbourTable::Enter(const IpAddress& to, Neighbour& neighbour, State state)
         Probe(to, neighbour);
         return;
     case State::REACHABLE:
-        SetTimer(to, neighbour, m_limits.reachable - m_limits.delay);
+        SetTimer(to, neighbour, std::max(Time(0), m_limits.reachable - m_limits.delay));
         break;
     case State::DELAY:
         SetTimer(to, neighbour, m_limits.delay);

@@ -144,6 +144,46 @@ class ReturnTestCase : public TestCase
     }
 };
 
+/** A node whose kernel settings are not the default ones. */
+class SysctlTestCase : public TestCase
+{
+  public:
+    SysctlTestCase() : TestCase("a kernel's settings of neighbours")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        NodeContainer nodes(2);
+        InternetStackHelper().Install(nodes);
+        const auto devices = SimpleNetDeviceHelper().Install(nodes);
+        Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        ResolveAddressesAsKernelsDo(nodes.Get(0),
+                                    false,
+                                    {{"net.ipv4.neigh.default.mcast_solicit", "2"},
+                                     {"net.ipv4.neigh.eth0.mcast_solicit", "5"},
+                                     {"net.ipv4.neigh.eth1.mcast_solicit", "7"},
+                                     {"net.ipv4.neigh.eth0.retrans_time_ms", "100"},
+                                     {"net.ipv6.neigh.eth0.mcast_solicit", "9"}});
+        ResolveAddressesAsKernelsDo(nodes.Get(0)); // as LabHelper does, which knows none
+        int requests = 0;
+        devices.Get(1)->SetPromiscReceiveCallback(
+            NetDevice::PromiscReceiveCallback([&](auto, auto, auto, auto, auto, auto) {
+                requests++;
+                return true;
+            }));
+        auto client = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+        const InetSocketAddress to(Ipv4Address("10.1.1.99"), 9);
+        Simulator::Schedule(Seconds(1), [&] { client->SendTo(Create<Packet>(160), 0, to); });
+        Simulator::Stop(Seconds(3));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(requests, 5, "those of its own interface are the last word");
+        Simulator::Destroy();
+    }
+};
+
 /** The tests of ns3::ResolveAddressesAsKernelsDo(). */
 class AddressResolutionTestSuite : public TestSuite
 {
@@ -153,6 +193,7 @@ class AddressResolutionTestSuite : public TestSuite
         AddTestCase(new FirstDatagramsTestCase(0, 20), TestCase::Duration::QUICK);
         AddTestCase(new FirstDatagramsTestCase(5, 5), TestCase::Duration::QUICK);
         AddTestCase(new ReturnTestCase(), TestCase::Duration::QUICK);
+        AddTestCase(new SysctlTestCase(), TestCase::Duration::QUICK);
     }
 };
 
