@@ -223,10 +223,10 @@ class Placement
 void
 PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
 {
-    const auto isOnWifi = [&](const NodeSettings& node) {
-        return viaduct::scenario::IsOnWifi(scenario, node.name);
+    const auto isPlaced = [&](const NodeSettings& node) {
+        return viaduct::scenario::HasPlace(scenario, node);
     };
-    const std::size_t count = std::count_if(scenario.nodes.begin(), scenario.nodes.end(), isOnWifi);
+    const std::size_t count = std::count_if(scenario.nodes.begin(), scenario.nodes.end(), isPlaced);
     if (count == 0)
     {
         return;
@@ -236,7 +236,7 @@ PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& node = scenario.nodes[i];
-        if (!isOnWifi(node))
+        if (!isPlaced(node))
         {
             continue;
         }

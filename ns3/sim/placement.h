@@ -16,8 +16,7 @@
 namespace ns3::sim
 {
 
-/** Puts the nodes of Wi-Fi links where the scenario says, and has those move that a model moves.
- * Does nothing where there is no such link.
+/** Puts the nodes that have a place where the scenario says, and has those move that a model moves.
  * @param scenario the nodes and links
  * @param nodes its nodes, in its order
  * @throw viaduct::UsageError naming what ns-3 does not have, or a place outside of the model's area
@@ -32,7 +31,7 @@ void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeC
 
 /** @param scenario the nodes
  * @param nodes its nodes, in its order
- * @return by name, where those of Wi-Fi links are now: x, y, z in m
+ * @return by name, where those that have a place are now: x, y, z in m
  */
 std::map<std::string, std::vector<double>> PlacesOf(const viaduct::scenario::Scenario& scenario,
                                                     const NodeContainer& nodes);

@@ -380,8 +380,7 @@ ScenarioRun::AwaitDataPlanes(const std::function<void()>& then)
 void
 ScenarioRun::End()
 {
-    const bool isLive = m_part.live || m_part.adopts; // it ends whatever its routes are
-    if (!m_check || isLive)
+    if (!m_check || m_part.live || m_part.adopts) // these end whatever their routes are
     {
         return Simulator::Stop();
     }
@@ -402,12 +401,14 @@ ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
     {
         reactor->ResetStatistics(); // only the time of the traffic is measured
     }
-    if (!IsSimulate() && m_part.hub)
-    {
-        ReportTiming();
-    }
+    m_places = PlacesOf(m_scenario, m_network->GetNodes());
     if (!IsSimulate())
     {
+        if (m_part.hub)
+        {
+            ReportTiming();
+        }
+        MoveAlongWaypoints(m_scenario, m_network->GetNodes());
         return;
     }
     if (!convergence.unreachable.empty() && m_scenario.convergence_required)
@@ -416,7 +417,6 @@ ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
         return;
     }
     m_progress = viaduct::MonotonicClock::Now();
-    m_places = PlacesOf(m_scenario, m_network->GetNodes());
     m_traffic = std::make_unique<SimulatedTraffic>(m_scenario, *m_network, *m_files, m_control);
     SchedulePauses();
 }
@@ -525,8 +525,8 @@ ScenarioRun::SendReport() const
     {
         m_files->Describe(report);
         report.assumptions = m_simulated.assumptions;
-        report.positions = m_places;
     }
+    report.positions = m_places;
     if (m_drops)
     {
         m_drops->Describe(report);

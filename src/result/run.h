@@ -143,7 +143,7 @@ struct SimulatorReport {
   std::optional<std::vector<std::string>> unsupported;   // real modes only
   std::optional<std::vector<std::string>> assumptions;   // mode simulate only
   std::optional<std::vector<StateFiles>> state;          // mode simulate only
-  std::map<std::string, std::vector<double>> positions;  // m: x, y, z; of nodes on Wi-Fi
+  std::map<std::string, std::vector<double>> positions;  // m: x, y, z; of those that are somewhere
   std::vector<Capture> captures;
 
   static KeysOf<SimulatorReport> Keys();

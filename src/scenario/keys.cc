@@ -19,7 +19,7 @@ bool IsShared(const LinkSettings& link) {
   return link.kind == lab::Link::Kind::kBridge && link.interface.empty() && !IsWifi(link);
 }
 bool HasSpacing(const Mobility& mobility) { return mobility.layout != Mobility::Layout::kRandom; }
-bool HasWifi(const Scenario& scenario) { return std::ranges::any_of(scenario.links, IsWifi); }
+bool HasMobility(const Scenario& scenario) { return scenario.mobility.is_given; }
 bool ConnectsNodes(const LinkSettings& link) { return link.interface.empty() && !IsWifi(link); }
 bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
@@ -221,7 +221,7 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.stack", Type::kText, Custom<NodeSettings, PrintStack>(),
      "This node's network stack; default: `stack`.", "kernel"},
     {"nodes.NAME.sysctls", Type::kTable, PlainPrinted<&NodeSettings::sysctls>(),
-     "Kernel settings of the node's namespace, set last.",
+     R"(Kernel settings of the node's namespace, set last. Those of neighbours (`net.ipv4.neigh.eth0.*`) count for ns-3, too.)",
      "{net.ipv4.tcp_congestion_control: reno}"},
     {"nodes.NAME.interfaces", Type::kTexts, PlainPrinted<&NodeSettings::physical_interfaces>(),
      R"(Interfaces of this machine that are moved into the node during the run, for its kernel and
@@ -253,14 +253,16 @@ constexpr Key kKeys[] = {
      "h1"},
 
     {"nodes.NAME.position", Type::kTexts, Custom<NodeSettings, PrintPosition>(),
-     "With `wifi`: where the node is, metres (a third is its height). Default: by `mobility`.",
+     R"(Where the node is, metres (a third is its height): with `wifi`, and for a protocol that asks its ns-3 node for its
+     MobilityModel, in every mode. Default: by `mobility`.)",
      "[30, 0]"},
     {"nodes.NAME.waypoints", Type::kTexts, Custom<NodeSettings, PrintWaypoints>(),
-     R"(With `wifi`: times after convergence, the first of which is 0s, and where the node is then, metres. It is at the first
+     R"(Times after convergence, the first of which is 0s, and where the node is then, metres. It is at the first
      place before, moves on straight lines between them, and stays at the last.)",
      "[0s 0 0, 10s 100 0]"},
-    {"mobility", Type::kSection, Inner<&Scenario::mobility, HasWifi>(),
-     R"(With `wifi`: where the nodes are that say nothing of it themselves, and how they move.)",
+    {"mobility", Type::kSection, Inner<&Scenario::mobility, HasMobility>(),
+     R"(Where the nodes are that say nothing of it themselves, and how they move: those of `wifi` links, or without such a
+     link all.)",
      "{layout: line, spacing: 80}"},
     {"mobility.layout", Type::kChoice, PlainMember<&Mobility::layout>(),
      R"(`grid`: as square as possible, row by row; `line`; `random`: uniformly in `area`, by the scenario's seed.)",

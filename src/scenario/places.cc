@@ -80,9 +80,7 @@ class PlaceReader {
                                       "(slot, loss, rate)",
                                       ModeName(scenario_.mode)));
     }
-    if (!has_wifi && file_.Has("mobility")) {
-      file_.Fail("mobility", "only nodes on a wifi link are somewhere, and no link is wifi");
-    }
+    scenario_.mobility.is_given = has_wifi || file_.Has("mobility");
     CheckMobility();
     ReadNodes();
   }
@@ -120,9 +118,6 @@ class PlaceReader {
       if (value == nullptr) continue;
       const Section section(*value, "nodes.NAME", "nodes." + node.name);
       node.waypoints = PlacesOf(section);
-      if (node.waypoints.empty() || IsOnWifi(scenario_, node.name)) continue;
-      section.Fail(section.Has("position") ? "position" : "waypoints",
-                   "only nodes on a wifi link are somewhere, and this is on none");
     }
   }
 
@@ -133,6 +128,11 @@ class PlaceReader {
 }  // namespace
 
 void ReadPlaces(const Section& file, Scenario* scenario) { PlaceReader(file, scenario).Read(); }
+
+bool HasPlace(const Scenario& scenario, const NodeSettings& node) {
+  if (!node.waypoints.empty() || IsOnWifi(scenario, node.name)) return true;
+  return scenario.mobility.is_given && std::ranges::none_of(scenario.links, IsWifi);
+}
 
 bool IsOnWifi(const Scenario& scenario, const std::string& node) {
   return std::ranges::any_of(scenario.links, [&](const LinkSettings& link) {

@@ -12,7 +12,9 @@ namespace viaduct::scenario {
 // keys the scenario has already, and of the mode that alone has Wi-Fi. Throws UsageError.
 void ReadPlaces(const Section& file, Scenario* scenario);
 
-// Whether a node is on a Wi-Fi channel, and so somewhere.
+// Whether a node is on a Wi-Fi channel.
 bool IsOnWifi(const Scenario& scenario, const std::string& node);
+// Whether a node is somewhere: on a Wi-Fi channel, or because the scenario says so.
+bool HasPlace(const Scenario& scenario, const NodeSettings& node);
 
 }  // namespace viaduct::scenario

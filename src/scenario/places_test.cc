@@ -117,14 +117,26 @@ TEST(PlacesTest, AFlowOverWifiNeedsARate) {
   EXPECT_EQ(ErrorOf({"flows=[{type: tcp, from: n0, to: n1}]"}), "");
 }
 
-TEST(PlacesTest, NothingIsSomewhereWithoutWifi) {
+TEST(PlacesTest, NodesMayBeSomewhereWithoutWifi) {
+  const auto placed = [](const Scenario& scenario) {
+    std::string names;
+    for (const NodeSettings& node : scenario.nodes) {
+      if (HasPlace(scenario, node)) names += node.name;
+    }
+    return names;
+  };
+  const auto parse = [](const std::string& links, const std::vector<std::string>& overrides) {
+    return Parse("nodes: 3\nlinks:\n" + links, "scenario.yaml", overrides);
+  };
   const std::string wires = "  - line: all\n";
-  EXPECT_THAT(ErrorOf({"mobility.layout=line"}, wires), HasSubstr("no link is wifi"));
-  EXPECT_THAT(ErrorOf({"nodes.n1.position=[0, 0]"}, wires),
-              HasSubstr("nodes.n1.position: only nodes on a wifi link"));
-  EXPECT_THAT(ErrorOf({"nodes.n2.waypoints=[0s 0 0, 1s 0 1]"},
-                      "  - wifi: {nodes: [n0, n1]}\n  - {pair: [n1, n2]}\n"),
-              HasSubstr("nodes.n2.waypoints: only nodes on a wifi link"));
+  const std::string mixed = "  - wifi: {nodes: [n0, n1]}\n  - {pair: [n1, n2]}\n";
+  EXPECT_EQ(placed(parse(wires, {})), "");
+  EXPECT_EQ(placed(parse(wires, {"mode=offload", "mobility.layout=line"})), "n0n1n2");
+  EXPECT_EQ(
+      placed(parse(wires, {"mode=emulate", "nodes={n0: {}, n1: {position: [0, 0]}, n2: {}}"})),
+      "n1");
+  EXPECT_EQ(placed(parse(mixed, {"mode=simulate", "mobility.layout=line"})), "n0n1")
+      << "the layout is of the nodes on Wi-Fi";
 }
 
 }  // namespace

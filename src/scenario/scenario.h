@@ -59,6 +59,7 @@ struct Mobility {
   std::vector<std::string> area;  // m: width and height, of random places and of models
   std::string model;              // ns-3 TypeId of a MobilityModel; empty: they stay
   std::map<std::string, std::string> attributes;
+  bool is_given = false;  // the scenario says something of it, or has Wi-Fi
 };
 
 // A Wi-Fi channel that some nodes share, in mode simulate.

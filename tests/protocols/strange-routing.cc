@@ -16,6 +16,7 @@
 #include "table.h"
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv4-header.h"
@@ -27,6 +28,7 @@
 #include "ns3/ipv6-routing-protocol.h"
 #include "ns3/ipv6.h"
 #include "ns3/loopback-net-device.h"
+#include "ns3/mobility-model.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/packet-socket-address.h"
@@ -37,6 +39,7 @@
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
@@ -80,6 +83,11 @@ class Common : public F::Protocol
                           BooleanValue(false),
                           MakeBooleanAccessor(&Common::m_addsHeader),
                           MakeBooleanChecker())
+            .AddAttribute("Range", // m beyond which it hears nobody; 0: it asks for no places
+                          "",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&Common::m_range),
+                          MakeDoubleChecker<double>())
             .AddAttribute("ChangeAt",
                           "",
                           TimeValue(Seconds(1)),
@@ -351,12 +359,18 @@ class Common : public F::Protocol
                 if (F::IsRouted(own))
                 {
                     std::ostringstream whole;
-                    whole << own << " " << text;
+                    whole << own << " " << Place() << " " << text;
                     Send(interface, whole.str());
                     break;
                 }
             }
         }
+    }
+
+    /** @return where the node is on the first axis, m */
+    double Place() const
+    {
+        return m_range > 0 ? m_node->template GetObject<MobilityModel>()->GetPosition().x : 0;
     }
 
     void Announce()
@@ -400,7 +414,12 @@ class Common : public F::Protocol
         uint32_t origin = 0;
         uint32_t number = 0;
         uint32_t hops = 0;
-        words >> via >> origin >> number >> wanted >> hops;
+        double place = 0;
+        words >> via >> place >> origin >> number >> wanted >> hops;
+        if (m_range > 0 && std::abs(place - Place()) > m_range)
+        {
+            return;
+        }
         if (!words || origin == m_node->GetId() || m_seen[origin] >= number)
         {
             return; // its own, or it came by a shorter way
@@ -457,6 +476,7 @@ class Common : public F::Protocol
     Time m_interval;           //!< between two floods
     bool m_needsPacket{false}; //!< without one there is no answer
     bool m_addsHeader{false};  //!< to data packets
+    double m_range{0};         //!< m beyond which nobody is heard
 };
 
 /** strange::Routing. */

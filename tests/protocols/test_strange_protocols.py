@@ -29,9 +29,10 @@ def ran(lab: str, scenario: Callable[[str], Path], tmp_path: Path) -> Callable[.
             "nodes: 4\nlinks: [{line: all}]\n"
             f"routing: {{protocol: 'strange::Routing{6 if ipv6 else ''}',"
             f" attributes: {{{attributes}}}}}\n"
-            "duration: 1200ms\nconvergence: {timeout: 10s}\n"
+            "duration: 1200ms\n"
             "flows: [{type: ping, from: n0, to: n3, interval: 100ms, duration: 1s}]\n"
             + addressing
+            + ("" if "convergence:" in more else "convergence: {timeout: 10s}\n")
             + more
         )
         report = tmp_path / f"{mode}.json"
@@ -199,3 +200,23 @@ def test_a_kernel_that_lost_a_route_fails_the_run(
     assert line.startswith(f"n0: packets for n2 (10.0.0.6){own} leave nowhere, and")
     assert line.endswith("through eth0")
     assert result["status"] == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "plane"),
+    [("simulate", ""), ("emulate", ""), ("offload", "kernel"), ("offload", "userspace")],
+)
+def test_places_are_known_in_every_mode(
+    ran: Callable[..., dict[str, Any]], mode: str, plane: str
+) -> None:
+    """A protocol may ask its node where it is, without a Wi-Fi link."""
+    more = f"data_plane: {plane}\n" if plane else ""
+    result = ran(mode, "Range: 60", more=more + "mobility: {layout: line, spacing: 50}\n")
+    assert received(result) == 10
+    assert result["positions"] == {f"n{i}": [50.0 * i, 0, 0] for i in range(4)}
+
+
+def test_places_have_an_effect(ran: Callable[..., dict[str, Any]]) -> None:
+    far = "mobility: {layout: line, spacing: 70}\nconvergence: {timeout: 2s, required: false}\n"
+    result = ran("offload", "Range: 60", more=far)
+    assert result["flows"][0]["received"] == 0
