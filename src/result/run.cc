@@ -189,7 +189,7 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "assumptions", "a list of text",
           "values that were assumed because the scenario does not give them; mode simulate"),
       WhenSet<&S::positions>("positions", "m: x, y, z, by node",
-                             "where the nodes of Wi-Fi channels were when the traffic began"),
+                             "where the nodes that have a place were when the traffic began"),
       WhenSet<&S::state>("state", "a list of maps", "kernels' states over time; mode simulate"),
       Always<&S::captures>("captures", "a list of maps", "packets of links, written to files"),
   };

@@ -73,6 +73,14 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         }
         entry->MarkDead();
         entry->SetMacAddress(m_cache->GetDevice()->GetBroadcast()); // not new any more
+        if (!m_cache->GetDevice()->IsLinkUp())
+        {
+            for (const auto& each : all)
+            {
+                Drop(each);
+            }
+            return;
+        }
         const auto address = m_table.Use(ToWire(to));
         if (address)
         {
@@ -85,7 +93,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
     }
 
     /** Handles a message as arp_process() does. */
-    void Receive(const ArpHeader& arp, NetDevice::PacketType type)
+    void Receive(const ArpHeader& arp)
     {
         const Ipv4Address sender = arp.GetSourceIpv4Address();
         const Ipv4Address target = arp.GetDestinationIpv4Address();
@@ -99,7 +107,9 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
             const auto entry = m_cache->Lookup(sender);
             if (!entry || !IsOfUser(*entry))
             {
-                Learn(sender, at, isForUs, arp.IsReply() && type == NetDevice::PACKET_HOST);
+                const bool isToUs =
+                    arp.GetDestinationHardwareAddress() == m_cache->GetDevice()->GetAddress();
+                Learn(sender, at, isForUs, arp.IsReply() && isToUs);
             }
         }
         if (isForUs)
@@ -276,14 +286,14 @@ ArpNeighbours::HandleMessage(Ptr<NetDevice> device,
                              uint16_t,
                              const Address&,
                              const Address&,
-                             NetDevice::PacketType type)
+                             NetDevice::PacketType)
 {
     const auto found = m_interfaces.find(device);
     ArpHeader arp;
     if (found != m_interfaces.end() && packet->Copy()->RemoveHeader(arp) > 0 &&
         found->second->GetCache()->GetInterface()->IsUp())
     {
-        found->second->Receive(arp, type);
+        found->second->Receive(arp);
     }
 }
 

@@ -140,7 +140,11 @@ NdiscNeighbours::Lookup(Ptr<Packet> packet,
                         Address* address)
 {
     const bool isKnown = Lookup(to, device, cache, address);
-    if (!isKnown)
+    if (!isKnown && !m_interface->GetDevice()->IsLinkUp())
+    {
+        Drop({packet, header});
+    }
+    else if (!isKnown)
     {
         m_table.Wait(ToWire(to), {packet, header});
     }

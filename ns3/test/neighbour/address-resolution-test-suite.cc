@@ -5,6 +5,8 @@
 #include "../viaduct-test-support.h"
 
 #include "ns3/address-resolution.h"
+#include "ns3/arp-header.h"
+#include "ns3/arp-l3-protocol.h"
 #include "ns3/config.h"
 #include "ns3/error-model.h"
 #include "ns3/inet-socket-address.h"
@@ -19,6 +21,8 @@
 #include "ns3/test.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
+
+#include <vector>
 
 /**
  * @file
@@ -184,6 +188,59 @@ class SysctlTestCase : public TestCase
     }
 };
 
+/**
+ * Two nodes that send to each other once a second: one asks at first; the other has learned its
+ * address from that, and asks 5 s later whether it is still so. Both are answered, and nobody asks
+ * again for 15 s at least.
+ */
+class ConversationTestCase : public TestCase
+{
+  public:
+    ConversationTestCase() : TestCase("answers confirm neighbours")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        NodeContainer nodes(2);
+        InternetStackHelper().Install(nodes);
+        const auto devices = SimpleNetDeviceHelper().Install(nodes);
+        const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        std::vector<int> requests;
+        for (uint32_t i = 0; i < 2; i++)
+        {
+            ResolveAddressesAsKernelsDo(nodes.Get(i));
+            auto server = Socket::CreateSocket(nodes.Get(i), UdpSocketFactory::GetTypeId());
+            server->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+            const InetSocketAddress to(ipv4.GetAddress(1 - i), 9);
+            for (int at = 1; at < 14; at++)
+            {
+                Simulator::Schedule(Seconds(at) + MilliSeconds(100) * i,
+                                    [=] { server->SendTo(Create<Packet>(160), 0, to); });
+            }
+            nodes.Get(i)->RegisterProtocolHandler(
+                Node::ProtocolHandler([&](auto, Ptr<const Packet> packet, auto, auto, auto, auto) {
+                    ArpHeader arp;
+                    packet->PeekHeader(arp);
+                    if (arp.IsRequest())
+                    {
+                        requests.push_back(static_cast<int>(Simulator::Now().GetMilliSeconds()));
+                    }
+                }),
+                ArpL3Protocol::PROT_NUMBER,
+                devices.Get(i));
+        }
+        Simulator::Stop(Seconds(14));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(requests.size(), 2U, "one request and one probe");
+        NS_TEST_EXPECT_MSG_EQ(requests[0], 1000, "with the first packet");
+        NS_TEST_EXPECT_MSG_EQ(requests[1], 1100 + 5130, "after the first use");
+        Simulator::Destroy();
+    }
+};
+
 /** The tests of ns3::ResolveAddressesAsKernelsDo(). */
 class AddressResolutionTestSuite : public TestSuite
 {
@@ -194,6 +251,7 @@ class AddressResolutionTestSuite : public TestSuite
         AddTestCase(new FirstDatagramsTestCase(5, 5), TestCase::Duration::QUICK);
         AddTestCase(new ReturnTestCase(), TestCase::Duration::QUICK);
         AddTestCase(new SysctlTestCase(), TestCase::Duration::QUICK);
+        AddTestCase(new ConversationTestCase(), TestCase::Duration::QUICK);
     }
 };
 
