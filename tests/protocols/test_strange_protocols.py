@@ -95,7 +95,9 @@ def test_without_a_table_decisions_about_packets_are_routes(
     assert reason in why
     # A packet or two of each direction go up at each node; the kernels forward the others.
     missed = [v["rx_frames"] for k, v in result["counters"].items() if k.endswith("/upcalls")]
-    assert 0 < sum(missed) <= 24
+    assert sum(missed) <= 24
+    if "ChangeTo" not in attributes:  # where the flow may be over when that is seen
+        assert sum(missed) > 0
 
 
 @pytest.mark.parametrize(
