@@ -168,7 +168,7 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
         // A node answers for its addresses on all links, as kernels and ns-3's IPv4 do (the weak
         // model of RFC 1122): there is one route to a network, whichever of its nodes is meant.
         ip->SetAttribute("StrongEndSystemModel", BooleanValue(false));
-        // As in a lab's kernels: no packet of a link is lost that the other modes do not send.
+        // A lab's kernels detect no duplicates either: each of those frames would count for losses.
         node->GetObject<Icmpv6L4Protocol>()->SetAttribute("DAD", BooleanValue(false));
     }
     if (const auto kernel = node->GetObject<KernelNode>())

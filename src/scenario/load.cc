@@ -494,7 +494,7 @@ std::string NameFrom(const std::string& file) {
 }
 
 // `routing: none` as `routing: {protocol: none}`.
-void Spell(Value& root) {
+void WriteRoutingAsMap(Value& root) {
   Value* routing = root.IsMap() ? root.Find("routing") : nullptr;
   if (routing == nullptr || !routing->IsScalar()) return;
   Value map;
@@ -535,10 +535,10 @@ uint64_t PingsOf(const Flow& flow) {
 Scenario Parse(const std::string& text, const std::string& file,
                const std::vector<std::string>& overrides) {
   Value root = ParseYaml(text, file);
-  Spell(root);
+  WriteRoutingAsMap(root);
   for (const std::string& assignment : overrides) {
     Override(root, assignment);
-    Spell(root);
+    WriteRoutingAsMap(root);
   }
   Scenario scenario;
   scenario.file = file;

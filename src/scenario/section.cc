@@ -22,7 +22,7 @@ bool HasShape(Type type, const Value& value) {
       return value.IsList() || value.IsScalar();
     case Type::kTable:
     case Type::kSection:
-    case Type::kProtocol:  // a word is a map by now: Spell()
+    case Type::kProtocol:  // a word is a map by now: WriteRoutingAsMap()
       return value.IsMap();
     case Type::kSections:
     case Type::kAlias:

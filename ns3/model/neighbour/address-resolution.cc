@@ -140,7 +140,7 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
         SetBySysctl(resolution.m_sysctls, isIpv6, interface, name, apply);
     };
     set("base_reachable_time_ms", [&](uint32_t ms) { limits.reachable = MilliSeconds(ms); });
-    // As late as by default, in proportion.
+    // These timers are late in proportion, as the default ones are.
     set("delay_first_probe_time",
         [&](uint32_t s) { limits.delay = NeighbourLimits().delay * (s / 5.0); });
     set("retrans_time_ms",

@@ -107,12 +107,15 @@ NdiscNeighbours::Use(const Ipv6Address& to, Ptr<NdiscCache> cache)
     {
         return entry->GetMacAddress();
     }
-    const auto state = m_table.Find(ToWire(to));
-    if (!entry && state && NeighbourTable::IsValid(*state))
+    if (!entry)
     {
-        m_table.Forget(ToWire(to)); // the cache has been flushed, as when a link goes down
+        const auto state = m_table.Find(ToWire(to));
+        if (state && NeighbourTable::IsValid(*state))
+        {
+            m_table.Forget(ToWire(to)); // the cache has been flushed, as when a link goes down
+        }
     }
-    else if (entry && !state && entry->IsStale())
+    else if (entry->IsStale() && !m_table.Find(ToWire(to)))
     {
         // A router has told it (HandleRS(), HandleRA()).
         NeighbourTable::News news;
@@ -227,7 +230,7 @@ NdiscNeighbours::HandleAdvertisement(Ptr<Packet> packet, const Ipv6Header& heade
     return true;
 }
 
-// As ndisc_send_na() sends it: by the neighbour's entry, which it uses.
+// The advertisement uses the neighbour's entry, as that of ndisc_send_na() does.
 void
 NdiscNeighbours::Advertise(const Ipv6Address& target, const Ipv6Address& to, bool isToAll)
 {

@@ -184,7 +184,7 @@ NeighbourTable::Enter(const IpAddress& to, Neighbour& neighbour, State state)
         Probe(to, neighbour);
         return;
     case State::REACHABLE:
-        SetTimer(to, neighbour, std::max(Time(0), m_limits.reachable - m_limits.delay));
+        SetTimer(to, neighbour, m_limits.reachable - m_limits.delay);
         break;
     case State::DELAY:
         SetTimer(to, neighbour, m_limits.delay);
@@ -198,14 +198,16 @@ NeighbourTable::Enter(const IpAddress& to, Neighbour& neighbour, State state)
 void
 NeighbourTable::SetTimer(const IpAddress& to, Neighbour& neighbour, Time after)
 {
+    const Time least = MilliSeconds(10); // HZ/100 in neigh_timer_handler(), where limits may be 0
     neighbour.timer.Cancel();
-    neighbour.timer = Simulator::Schedule(after, &NeighbourTable::HandleTimer, this, to);
+    neighbour.timer =
+        Simulator::Schedule(std::max(after, least), &NeighbourTable::HandleTimer, this, to);
 }
 
 void
 NeighbourTable::HandleTimer(IpAddress to)
 {
-    Neighbour& neighbour = m_neighbours[to];
+    Neighbour& neighbour = m_neighbours.at(to);
     switch (neighbour.state)
     {
     case State::INCOMPLETE:
@@ -269,7 +271,7 @@ NeighbourTable::Probe(const IpAddress& to, Neighbour& neighbour)
 void
 NeighbourTable::Ask(IpAddress to)
 {
-    const Neighbour& neighbour = m_neighbours[to];
+    const Neighbour& neighbour = m_neighbours.at(to);
     m_link.Ask(to,
                neighbour.state == State::PROBE ? std::optional(neighbour.address) : std::nullopt,
                neighbour.waiting.empty() ? nullptr : &neighbour.waiting.back());

@@ -35,6 +35,21 @@ using namespace ns3;
 namespace
 {
 
+/** Two nodes on a link. */
+struct Pair
+{
+    Pair()
+    {
+        InternetStackHelper().Install(nodes);
+        devices = SimpleNetDeviceHelper().Install(nodes);
+        ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+    }
+
+    NodeContainer nodes{2};      //!< the nodes
+    NetDeviceContainer devices;  //!< their devices
+    Ipv4InterfaceContainer ipv4; //!< their addresses
+};
+
 /** Datagrams of one instant to a neighbour whose address is not known yet. */
 class FirstDatagramsTestCase : public TestCase
 {
@@ -59,10 +74,10 @@ class FirstDatagramsTestCase : public TestCase
             Config::SetDefault("ns3::ArpCache::PendingQueueSize", UintegerValue(m_waiting));
             Config::SetDefault("ns3::NdiscCache::UnresolvedQueueSize", UintegerValue(m_waiting));
         }
-        NodeContainer nodes(2);
-        InternetStackHelper().Install(nodes);
-        const auto devices = SimpleNetDeviceHelper().Install(nodes);
-        const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        const Pair pair;
+        const NodeContainer& nodes = pair.nodes;
+        const NetDeviceContainer& devices = pair.devices;
+        const Ipv4InterfaceContainer& ipv4 = pair.ipv4;
         const auto ipv6 = Ipv6AddressHelper("fd00::", Ipv6Prefix(64)).Assign(devices);
         ResolveAddressesAsKernelsDo(nodes.Get(0));
         ResolveAddressesAsKernelsDo(nodes.Get(1));
@@ -117,10 +132,10 @@ class ReturnTestCase : public TestCase
     void DoRun() override
     {
         Simulator::Destroy();
-        NodeContainer nodes(2);
-        InternetStackHelper().Install(nodes);
-        const auto devices = SimpleNetDeviceHelper().Install(nodes);
-        const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        const Pair pair;
+        const NodeContainer& nodes = pair.nodes;
+        const NetDeviceContainer& devices = pair.devices;
+        const Ipv4InterfaceContainer& ipv4 = pair.ipv4;
         auto deaf = CreateObject<RateErrorModel>();
         deaf->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
         deaf->SetRate(1);
@@ -160,10 +175,9 @@ class SysctlTestCase : public TestCase
     void DoRun() override
     {
         Simulator::Destroy();
-        NodeContainer nodes(2);
-        InternetStackHelper().Install(nodes);
-        const auto devices = SimpleNetDeviceHelper().Install(nodes);
-        Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        const Pair pair;
+        const NodeContainer& nodes = pair.nodes;
+        const NetDeviceContainer& devices = pair.devices;
         ResolveAddressesAsKernelsDo(nodes.Get(0),
                                     false,
                                     {{"net.ipv4.neigh.default.mcast_solicit", "2"},
@@ -204,10 +218,10 @@ class ConversationTestCase : public TestCase
     void DoRun() override
     {
         Simulator::Destroy();
-        NodeContainer nodes(2);
-        InternetStackHelper().Install(nodes);
-        const auto devices = SimpleNetDeviceHelper().Install(nodes);
-        const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        const Pair pair;
+        const NodeContainer& nodes = pair.nodes;
+        const NetDeviceContainer& devices = pair.devices;
+        const Ipv4InterfaceContainer& ipv4 = pair.ipv4;
         std::vector<int> requests;
         for (uint32_t i = 0; i < 2; i++)
         {

@@ -79,7 +79,7 @@ class TableTestCase : public TestCase
     {
     }
 
-    /** What the neighbour said of itself. */
+    /** Tells the table a link-layer address of the neighbour. */
     void Learn(const Mac48Address& address, bool isConfirmed, bool overrides, bool isNew)
     {
         NeighbourTable::News news;
@@ -287,6 +287,20 @@ KeepTheLast(TableTestCase& test)
     test.Expect(test.paper.sent.size(), std::size_t{255}, "and it alone");
 }
 
+/** Linux's timers take 10 ms at least: a table of no timeouts ends no simulation. */
+void
+HaveNoTimeouts(TableTestCase& test)
+{
+    NeighbourLimits limits;
+    limits.reachable = limits.delay = limits.interval = Time(0);
+    test.table = std::make_unique<NeighbourTable>(test.paper, limits);
+    test.SendPacket();
+    test.Learn(FIRST, true, false, false);
+    test.SendPacket();
+    TableTestCase::Pass(1);
+    test.Expect(test.paper.asked.size() < 10, true, "time passes");
+}
+
 void
 ForgetAll(TableTestCase& test)
 {
@@ -314,6 +328,7 @@ class NeighbourTableTestSuite : public TestSuite
             {"another address", ReplaceAddress},
             {"a request resolves", ResolveByRequest},
             {"the queue", KeepTheLast},
+            {"timeouts of nothing", HaveNoTimeouts},
             {"a neighbour that is forgotten", ForgetAll},
         };
         for (const auto& [name, body] : cases)
