@@ -213,15 +213,36 @@ def test_an_interrupted_run_leaves_nothing(paused: Simulation) -> None:
     assert not paused.records()
 
 
+def pid_of(record: Path) -> int:
+    """The pid of the simulator that made it."""
+    return int(re.search(r'"pid":(\d+)', record.read_text())[1])  # type: ignore[index]
+
+
 def test_clean_removes_what_a_killed_run_left(paused: Simulation) -> None:
     (record,) = paused.records()
-    pid = int(re.search(r'"pid":(\d+)', record.read_text())[1])  # type: ignore[index]
-    os.kill(pid, signal.SIGKILL)
-    assert paused.run.wait() == 1
+    pid = pid_of(record)
+    os.kill(paused.run.pid, signal.SIGKILL)
+    paused.run.wait()
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the simulator has ended, too")
     assert paused.records()
     line = viaduct("kernel", "shell", f"{paused.name}:n0").error_line(2)
     assert "no simulation" in line
     assert paused.name in viaduct("clean").expect().output
+    assert not paused.records()
+
+
+def test_a_run_leaves_nothing_of_a_killed_simulator(paused: Simulation) -> None:
+    (record,) = paused.records()
+    os.kill(pid_of(record), signal.SIGKILL)
+    assert paused.run.wait() == 1
+    assert not paused.records()
+
+
+def test_a_run_leaves_nothing_of_a_simulator_that_does_not_end(paused: Simulation) -> None:
+    (record,) = paused.records()
+    os.kill(pid_of(record), signal.SIGSTOP)
+    os.kill(paused.run.pid, signal.SIGTERM)
+    assert paused.run.wait() == 128 + signal.SIGTERM
     assert not paused.records()
 
 

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/units.h"
+#include "guest/shell/paused.h"
 #include "privilege/capabilities.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
@@ -95,6 +96,7 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   // It starts guests, whose programs nobody knows; sudo is not for them.
   options.prepare = privilege::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
+  pauses_ = !pauses.empty();
   control_ = std::move(control);
   output_ = std::move(output.read);
   sys::SetNonBlocking(control_.get());
@@ -105,11 +107,25 @@ SimulatorProcess::~SimulatorProcess() {
   if (process_.pid() < 0) return;
   control_.reset();
   try {
-    if (process_.WaitFor(Duration::Milliseconds(500))) return;
-    process_.Signal(SIGTERM);
-    process_.WaitFor(Duration::Milliseconds(1500));
+    if (!process_.WaitFor(Duration::Milliseconds(500))) {
+      process_.Signal(SIGTERM);
+      process_.WaitFor(Duration::Milliseconds(1500));
+    }
   } catch (const Error&) {
     // It cannot be waited for with a limit (no descriptor is left): ~Child kills it.
+  }
+  RemovePauseRecord();
+}
+
+// A simulator that is killed while it is paused leaves its record.
+void SimulatorProcess::RemovePauseRecord() {
+  if (!pauses_) return;
+  process_ = sys::Child();  // killed and waited for
+  try {
+    std::vector<std::string> problems;
+    guest::RemoveDeadPaused(&problems);
+  } catch (const Error&) {
+    // `viaduct clean` removes it.
   }
 }
 

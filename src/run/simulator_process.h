@@ -129,8 +129,10 @@ class SimulatorProcess {
   void Send(std::string_view line);
   void Flush();
   std::optional<nlohmann::json> TakeLine();
+  void RemovePauseRecord();
 
   sys::Child process_;
+  bool pauses_ = false;
   UniqueFd control_, output_;
   std::string received_, unsent_, line_;
   std::deque<std::string> last_lines_;

@@ -25,10 +25,10 @@ namespace ns3
  * Not as Linux: programs' packets do not confirm a neighbour (MSG_CONFIRM, TCP's acknowledgements),
  * and no ICMP error is sent for what waits in vain.
  *
- * Attributes for which Config::SetDefault() was called stay as the user wants them. The limits of the queues
- * (ns3::ArpCache's PendingQueueSize, ns3::NdiscCache's UnresolvedQueueSize) replace Linux's; with
- * a timer or a number of requests of the user (ns3::ArpCache, ns3::ArpL3Protocol's RequestJitter,
- * ns3::Icmpv6L4Protocol) ns-3's own resolution of that version of IP stays.
+ * Attributes for which Config::SetDefault() was called stay as the user wants them. The limits of
+ * the queues (ns3::ArpCache's PendingQueueSize, ns3::NdiscCache's UnresolvedQueueSize) replace
+ * Linux's; with a timer or a number of requests of the user (ns3::ArpCache, ns3::ArpL3Protocol's
+ * RequestJitter, ns3::Icmpv6L4Protocol) ns-3's own resolution of that version of IP stays.
  *
  * @param node with its interfaces and their devices; those that come later resolve as ns-3 does,
  * until this is called again
