@@ -218,24 +218,34 @@ def pid_of(record: Path) -> int:
     return int(re.search(r'"pid":(\d+)', record.read_text())[1])  # type: ignore[index]
 
 
-def test_clean_removes_what_a_killed_run_left(paused: Simulation) -> None:
-    (record,) = paused.records()
+def kill_run(simulation: Simulation) -> None:
+    """With its simulator, which leaves its record."""
+    (record,) = simulation.records()
     pid = pid_of(record)
-    os.kill(paused.run.pid, signal.SIGKILL)
-    paused.run.wait()
+    os.kill(simulation.run.pid, signal.SIGKILL)
+    simulation.run.wait()
     wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the simulator has ended, too")
-    assert paused.records()
+    assert simulation.records() == [record]
+
+
+def test_clean_removes_what_a_killed_run_left(paused: Simulation) -> None:
+    kill_run(paused)
     line = viaduct("kernel", "shell", f"{paused.name}:n0").error_line(2)
     assert "no simulation" in line
     assert paused.name in viaduct("clean").expect().output
     assert not paused.records()
 
 
-def test_a_run_leaves_nothing_of_a_killed_simulator(paused: Simulation) -> None:
-    (record,) = paused.records()
+def test_a_run_leaves_nothing_of_a_killed_simulator(start: Callable[..., Simulation]) -> None:
+    former = start()
+    kill_run(former)
+    left = former.records()
+    paused = start()
+    (record,) = set(paused.records()) - set(left)
     os.kill(pid_of(record), signal.SIGKILL)
     assert paused.run.wait() == 1
-    assert not paused.records()
+    assert paused.records() == left, "its own record alone goes"
+    viaduct("clean").expect()
 
 
 def test_a_run_leaves_nothing_of_a_simulator_that_does_not_end(paused: Simulation) -> None:

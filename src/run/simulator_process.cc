@@ -96,7 +96,6 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   // It starts guests, whose programs nobody knows; sudo is not for them.
   options.prepare = privilege::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
-  pauses_ = !pauses.empty();
   control_ = std::move(control);
   output_ = std::move(output.read);
   sys::SetNonBlocking(control_.get());
@@ -114,16 +113,10 @@ SimulatorProcess::~SimulatorProcess() {
   } catch (const Error&) {
     // It cannot be waited for with a limit (no descriptor is left): ~Child kills it.
   }
-  RemovePauseRecord();
-}
-
-// A simulator that is killed while it is paused leaves its record.
-void SimulatorProcess::RemovePauseRecord() {
-  if (!pauses_) return;
+  const int simulator = process_.pid();
   process_ = sys::Child();  // killed and waited for
   try {
-    std::vector<std::string> problems;
-    guest::RemoveDeadPaused(&problems);
+    guest::RemoveDeadPaused(simulator);  // killed at its pause, it did not do so itself
   } catch (const Error&) {
     // `viaduct clean` removes it.
   }

@@ -85,7 +85,8 @@ struct HubPlace {
   int inner_socket = -1;  // mode simulate: by which it serves them instead, or -1
 };
 
-// A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL.
+// A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL. A
+// simulator killed at its pause leaves its record, which the destructor removes.
 class SimulatorProcess {
  public:
   // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
@@ -129,10 +130,8 @@ class SimulatorProcess {
   void Send(std::string_view line);
   void Flush();
   std::optional<nlohmann::json> TakeLine();
-  void RemovePauseRecord();
 
   sys::Child process_;
-  bool pauses_ = false;
   UniqueFd control_, output_;
   std::string received_, unsent_, line_;
   std::deque<std::string> last_lines_;

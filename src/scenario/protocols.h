@@ -27,7 +27,8 @@ struct RoutingProtocol {
 // `routing: none`: ns-3 makes no routes, but to the networks of a node's own links.
 inline constexpr std::string_view kNoProtocol = "none";
 
-// By its name in any letter case or by its type. Null: a type of the user's own, "static" or none.
+// Finds a protocol by its name in any letter case, or by its type. Null: a type of the user's own,
+// "static" or none.
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
 // "; did you mean 'OLSR'?" about a word that is neither; "" if it is like none of the names.
 std::string SuggestProtocol(std::string_view text);

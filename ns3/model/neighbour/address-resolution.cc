@@ -140,7 +140,7 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
         SetBySysctl(resolution.m_sysctls, isIpv6, interface, name, apply);
     };
     set("base_reachable_time_ms", [&](uint32_t ms) { limits.reachable = MilliSeconds(ms); });
-    // These timers are late in proportion, as the default ones are.
+    // A kernel's timers are late in proportion to their length; so are the defaults.
     set("delay_first_probe_time",
         [&](uint32_t s) { limits.delay = NeighbourLimits().delay * (s / 5.0); });
     set("retrans_time_ms",

@@ -88,6 +88,14 @@ std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problem
   return removed;
 }
 
+void RemoveDeadPaused(pid_t simulator) {
+  for (const sys::Registry& registry : Registries()) {
+    for (const auto& each : registry.List<PausedSimulation>()) {
+      if (each.pid == simulator && !each.alive) registry.Remove(each);
+    }
+  }
+}
+
 PauseRecord::PauseRecord(const std::string& name, Instant time,
                          const std::vector<std::string>& nodes,
                          const std::vector<std::string>& kernels,

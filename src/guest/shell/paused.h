@@ -5,6 +5,8 @@
 // /tmp/viaduct-UID/paused.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +46,9 @@ std::optional<PausedSimulation> LookForPaused(const std::string& name);
 // Removes the records of simulations that have ended without doing so, and returns them. Problems
 // are appended to `problems`.
 std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems);
+// The same for the record of this process alone, which has ended and was waited for; without it,
+// does nothing. What cannot be removed stays for `viaduct clean`. Throws as Registry::List().
+void RemoveDeadPaused(pid_t simulator);
 
 // The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); both
 // are removed with the object.
