@@ -5,9 +5,9 @@
 #include "network.h"
 
 #include "addressing.h"
+#include "frame-nodes.h"
 #include "node-stacks.h"
 #include "placement.h"
-#include "rbridges.h"
 #include "wireless.h"
 
 #include "ns3/address-resolution.h"
@@ -152,9 +152,9 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     PlaceNodes(m_scenario, m_nodes);
     MakeLinks();
     InstallStacks(m_scenario, *this);
-    if (HasRBridges(m_scenario))
+    if (viaduct::scenario::FrameNodesOf(m_scenario))
     {
-        InstallRBridges(m_scenario, *this);
+        InstallFrameNodes(m_scenario, *this);
     }
     AssignAddresses(m_scenario, *this);
     for (const auto& settings : m_scenario.nodes)
@@ -245,13 +245,14 @@ Network::MakeNodes()
 void
 Network::MakeLinks()
 {
+    const bool forwardsFrames = viaduct::scenario::FrameNodesOf(m_scenario) != nullptr;
     for (const LinkSettings& settings : m_scenario.links)
     {
         // ns-3's point-to-point devices carry IP only: no Ethernet frames, and no packet sockets,
         // which a user's protocol may have.
         const bool isPair = settings.kind == viaduct::lab::Link::Kind::kPair &&
                             !viaduct::scenario::IsWifi(settings);
-        const bool path = !m_plain.contains(settings.name) || HasRBridges(m_scenario) ||
+        const bool path = !m_plain.contains(settings.name) || forwardsFrames ||
                           (isPair && IsUsers(m_scenario.routing));
         const NetworkLink link =
             m_simulate && path ? MakePath(settings) : LinkOf(settings, MakePlain(settings));
@@ -259,9 +260,9 @@ Network::MakeLinks()
         {
             device->SetMtu(settings.mtu);
         }
-        if (HasRBridges(m_scenario))
+        if (forwardsFrames)
         {
-            SetMtus(m_scenario, link);
+            SetMtusOfFrameNodes(m_scenario, link);
         }
         m_links.push_back(link);
     }

@@ -183,12 +183,13 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
 } // namespace
 
 ObjectFactory
-ProtocolFactory(const viaduct::scenario::Routing& routing)
+ProtocolFactory(const Scenario& scenario)
 {
-    if (viaduct::scenario::Bridges(routing.protocol))
+    if (viaduct::scenario::FrameNodesOf(scenario))
     {
-        return {}; // below IP
+        return {}; // its protocol, if any, is below IP
     }
+    const viaduct::scenario::Routing& routing = scenario.routing;
     const bool isNone = routing.protocol == viaduct::scenario::kNoProtocol;
     if (!isNone && routing.protocol != "static")
     {
@@ -208,7 +209,7 @@ void
 InstallStacks(const Scenario& scenario, const Network& network)
 {
     const NodeContainer& nodes = network.GetNodes();
-    const ObjectFactory protocols = ProtocolFactory(scenario.routing);
+    const ObjectFactory protocols = ProtocolFactory(scenario);
     const bool ipv6 = HasIpv6(scenario);
     std::map<std::optional<std::string>, StackGroup> groups; // by the version of the kernel
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)

@@ -23,11 +23,11 @@ namespace ns3::sim
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
- * @param routing a scenario's
+ * @param scenario a scenario
  * @return the factory of the routers' protocol; without a type if there is none on IP's layer
  * @throw viaduct::UsageError naming the type or attribute that does not exist
  */
-ObjectFactory ProtocolFactory(const viaduct::scenario::Routing& routing);
+ObjectFactory ProtocolFactory(const viaduct::scenario::Scenario& scenario);
 
 } // namespace ns3::sim
 

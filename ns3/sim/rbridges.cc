@@ -63,12 +63,6 @@ ConnectsRBridges(const Scenario& scenario, const LinkSettings& link)
 
 } // namespace
 
-bool
-HasRBridges(const Scenario& scenario)
-{
-    return viaduct::scenario::Bridges(scenario.routing.protocol);
-}
-
 void
 SetMtus(const Scenario& scenario, const NetworkLink& link)
 {

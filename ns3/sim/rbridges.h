@@ -5,6 +5,7 @@
 #ifndef VIADUCT_SIM_RBRIDGES_H
 #define VIADUCT_SIM_RBRIDGES_H
 
+#include "frame-nodes.h"
 #include "network.h"
 
 #include "ns3/rbridge.h"
@@ -18,12 +19,6 @@
 
 namespace ns3::sim
 {
-
-/**
- * @param scenario a scenario
- * @return whether its nodes are RBridges and hosts
- */
-bool HasRBridges(const viaduct::scenario::Scenario& scenario);
 
 /** Gives devices of RBridges room for encapsulated frames on links where these are.
  * @param scenario a scenario with RBridges
@@ -45,7 +40,7 @@ void InstallRBridges(const viaduct::scenario::Scenario& scenario, const Network&
 void DescribeRBridges(const Network& network, viaduct::result::SimulatorReport& report);
 
 /** Follows frames from RBridge to RBridge, by their tables. A host is where its RBridge is. */
-class RBridgeReachability
+class RBridgeReachability : public FrameReachability
 {
   public:
     /**
@@ -53,8 +48,7 @@ class RBridgeReachability
      * @param network its nodes; must outlive this object
      */
     RBridgeReachability(const viaduct::scenario::Scenario& scenario, const Network& network);
-    /** @return which pairs of nodes reach each other */
-    viaduct::result::Convergence Look() const;
+    viaduct::result::Convergence Look() const override;
 
   private:
     /** @return the RBridge that serves a node, or that it is; null: none does yet */

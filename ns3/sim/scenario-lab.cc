@@ -4,14 +4,13 @@
 
 #include "scenario-lab.h"
 
-#include "rbridges.h"
-
 #include "ns3/wire-conversion.h"
 
 #include "fib/data_plane.h"
 #include "scenario/addresses.h"
 #include "scenario/events.h"
 #include "scenario/lab_hosts.h"
+#include "scenario/protocols.h"
 
 #include <algorithm>
 
@@ -44,8 +43,9 @@ PlaneOf(const Scenario& scenario, const NodeSettings& settings)
     {
         return &viaduct::fib::kKernelPlane; // a host's
     }
-    return HasRBridges(scenario) && !settings.host ? viaduct::fib::OfRBridge(*settings.data_plane)
-                                                   : settings.data_plane;
+    return viaduct::scenario::HasRBridges(scenario) && !settings.host
+               ? viaduct::fib::OfRBridge(*settings.data_plane)
+               : settings.data_plane;
 }
 
 /** The end of a link between hosts that is here. */

@@ -113,13 +113,10 @@ ScenarioRun::Run()
         return RunHub();
     }
     m_simulated = AssumeRates(m_scenario);
-    ProbeProtocol(ProtocolFactory(m_scenario.routing));
+    ProbeProtocol(ProtocolFactory(m_scenario));
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_part.host);
-    if (HasRBridges(m_scenario))
-    {
-        m_bridged = std::make_unique<RBridgeReachability>(m_scenario, *m_network);
-    }
-    else
+    m_bridged = MakeFrameReachability(m_scenario, *m_network);
+    if (!m_bridged)
     {
         m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
     }
@@ -280,7 +277,7 @@ ScenarioRun::LookAtRoutes()
     {
         return Converged({.seconds = Simulator::Now().GetSeconds(), .on_demand = true});
     }
-    if (m_scenario.routing.protocol == viaduct::scenario::kNoProtocol &&
+    if (!m_bridged && m_scenario.routing.protocol == viaduct::scenario::kNoProtocol &&
         !m_reachability->IsSomeTentative())
     {
         return Converged({.seconds = Simulator::Now().GetSeconds(), .by_programs = true});
@@ -532,7 +529,7 @@ ScenarioRun::SendReport() const
         m_drops->Describe(report);
     }
     report.route_samples = m_samples;
-    DescribeRBridges(*m_network, report);
+    DescribeFrameNodes(*m_network, report);
     nlohmann::json message = {
         {"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}};
     if (const auto links = MakeLinkReport(*m_network))

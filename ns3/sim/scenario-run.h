@@ -6,10 +6,10 @@
 #define VIADUCT_SIM_SCENARIO_RUN_H
 
 #include "control-channel.h"
+#include "frame-nodes.h"
 #include "hub-service.h"
 #include "network.h"
 #include "paused-view.h"
-#include "rbridges.h"
 #include "reachability.h"
 #include "route-check.h"
 #include "route-log.h"
@@ -127,7 +127,7 @@ class ScenarioRun
     std::unique_ptr<LabHelper> m_lab;       //!< real modes
     std::unique_ptr<RouteLog> m_routeLog;   //!< of a run in a real mode
     std::unique_ptr<Reachability> m_reachability;        //!< which nodes reach which, by IP
-    std::unique_ptr<RBridgeReachability> m_bridged;      //!< the same, if nodes are RBridges
+    std::unique_ptr<FrameReachability> m_bridged;        //!< the same, if nodes forward frames
     std::unique_ptr<SimulatedFiles> m_files;             //!< mode simulate
     std::unique_ptr<SimulatedTraffic> m_traffic;         //!< mode simulate, after convergence
     std::unique_ptr<StackDrops> m_drops;                 //!< where ns-3 forwards

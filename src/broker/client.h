@@ -153,8 +153,8 @@ class Client {
   // be changed through it: the kernel checks the privileges of who writes to it, too.
   UniqueFd OpenLinkMonitor(const std::string& node);
 
-  // Of an RBridge whose data plane has left the simulator (fib::OfRBridge()). Throws UsageError for
-  // other nodes.
+  // Of a node that forwards frames outside of the simulator: an RBridge's, or a forwarding
+  // program's. Throws UsageError for other nodes.
   Tables OpenTables(const std::string& node);
 
   // For a node whose data plane is the kernel: see lab::OpenUpcalls(). Returns the device's end.

@@ -1,5 +1,6 @@
 #include "broker/lab_forwarder.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <functional>
@@ -7,8 +8,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "broker/lab_process.h"
 #include "forward/forwarder.h"
+#include "lab/record.h"
 #include "sys/descriptors.h"
 #include "sys/signals.h"
 
@@ -26,12 +29,15 @@ void Forward(std::vector<forward::Equipment> equipment, const std::function<void
 }  // namespace
 
 LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes)
-    : lab_(lab), owner_(owner), nodes_(std::move(nodes)) {
+    : lab_(lab),
+      last_words_(fmt::format("{}/{}/{}", sys::kRunFolder, lab.name(), lab::kForwarderWordsFile)),
+      owner_(owner),
+      nodes_(std::move(nodes)) {
   Start();
 }
 
 void LabForwarder::Start() {
-  LabProcess process{"viaduct-forward", "forwarder", -1, {}, {}};
+  LabProcess process{"viaduct-forward", "forwarder", -1, {}, last_words_, true};
   std::vector<forward::Equipment> equipment;
   for (const auto& [name, shared] : nodes_) {
     process.namespace_fd = lab_.NamespaceFd(name);
@@ -46,6 +52,13 @@ void LabForwarder::Start() {
   ended.reset();
 }
 
+std::string LabForwarder::LastWords() const {
+  constexpr size_t kMost = 500;
+  std::string words = ReadFileIfAny(last_words_);
+  while (words.ends_with('\n')) words.pop_back();
+  return words.substr(words.rfind('\n') + 1, kMost);
+}
+
 void LabForwarder::Keep(const forward::Equipment& equipment) {
   for (size_t i = 0; i < equipment.ports.size(); ++i) {
     ports_[equipment.name].push_back(
@@ -58,7 +71,7 @@ void LabForwarder::Refilter(const std::string& node) {
   if (ports == ports_.end()) return;
   const std::vector<sys::InterfaceAddress> own = lab_.NetlinkOf(node).Addresses();
   for (const Port& port : ports->second) {
-    forward::SetFilter(*nodes_.at(node).program, port.mac, own, port.socket.get());
+    forward::SetFilter(nodes_.at(node).program, port.mac, own, port.socket.get());
   }
 }
 

@@ -33,6 +33,9 @@ class LabForwarder {
   // Error.
   void Refilter(const std::string& node);
 
+  // Why one ended by an error, the last that did; empty: none did.
+  std::string LastWords() const;
+
   // Its wait status (waitpid(2)); empty while it runs.
   std::optional<int> ended;
 
@@ -46,6 +49,7 @@ class LabForwarder {
   void Keep(const forward::Equipment& equipment);
 
   lab::Lab& lab_;
+  std::string last_words_;  // file
   sys::Identity owner_;
   Nodes nodes_;
   using Ports = std::map<std::string, std::vector<Port>>;  // by node

@@ -51,7 +51,7 @@ bool MayUseEbpf(const fib::DataPlane& plane) {
 
 bool MayForward(const fib::DataPlane& plane) {
   return &plane == &fib::kUserspacePlane || &plane == &fib::kUserspaceRBridge ||
-         &plane == &fib::kAutoRBridge;
+         &plane == &fib::kAutoRBridge || &plane == &fib::kUserspaceProgram;
 }
 
 // Settles the planes of nodes that the scenario leaves open where paths can be joined; the others
@@ -304,7 +304,8 @@ void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
 Tables LabOperations::OpenTables(const std::string& node) {
   const auto control = StateOf(node).routes->Control();
   if (!control) {
-    throw UsageError("node " + node + " is no RBridge whose data plane has left the simulator");
+    throw UsageError("node " + node +
+                     " has no tables: it forwards no frames outside of the simulator");
   }
   return {sys::Duplicate(control->table), control->table_words, sys::Duplicate(control->events),
           sys::Duplicate(control->doorbell)};
@@ -441,7 +442,8 @@ nlohmann::json LabOperations::Describe() {
   if (forwarder_) {
     description["forwarder"] = {{"pid", forwarder_->pid()},
                                 {"restarts", forwarder_->restarts()},
-                                {"running", !forwarder_->ended.has_value()}};
+                                {"running", !forwarder_->ended.has_value()},
+                                {"last_words", forwarder_->LastWords()}};
   }
   return description;
 }

@@ -31,10 +31,9 @@ void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int
   sys::AllowHighestPriority();
   setsid();
   sys::FavourOwnSession();
-  if (owner.uid != getuid()) {
-    sys::Become(owner);
-    privilege::KeepCapabilities({});
-  }
+  const bool is_other = owner.uid != getuid();
+  if (is_other) sys::Become(owner);
+  if (is_other || process.runs_users_code) privilege::KeepCapabilities({});
   privilege::ForbidNewPrivileges();
   sys::TakeHighestPriority();
   // Set after the change of identity, which clears it (prctl(2)).
@@ -57,18 +56,24 @@ UniqueFd OpenLastWords(const std::string& path) {
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
                               int answer, const Work& work) {
   bool works = false;  // whose errors the broker does not hear any more
+  UniqueFd words;
+  int last_words = STDERR_FILENO;
   const auto fail = [&](const Error& error) {
     if (works) {
-      Tell(STDERR_FILENO, fmt::format("{}\n", error.what()));
+      Tell(last_words, fmt::format("{}\n", error.what()));
     } else {
       Tell(answer, EncodeError(error));
     }
   };
   try {
-    if (const UniqueFd words = OpenLastWords(process.last_words)) {
+    std::vector<int> keep = process.keep;
+    words = OpenLastWords(process.last_words);
+    if (words && process.runs_users_code) {  // whose own output could fill the folder
+      last_words = words.get();
+      keep.push_back(last_words);
+    } else if (words) {
       SystemCall("dup2", dup2(words.get(), STDERR_FILENO));
     }
-    std::vector<int> keep = process.keep;
     keep.insert(keep.end(), {answer, process.namespace_fd});
     // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
     // /dev/null, but for the last words.

@@ -10,7 +10,7 @@
 #include "fib/ebpf_rbridge.h"
 #include "fib/ebpf_routes.h"
 #include "fib/kernel_routes.h"
-#include "fib/userspace_rbridge.h"
+#include "fib/userspace_frames.h"
 #include "fib/userspace_routes.h"
 
 namespace viaduct::fib {
@@ -31,6 +31,10 @@ std::unique_ptr<RouteSink> MakeEbpfRoutes(const NodePlace& place) {
 
 std::unique_ptr<RouteSink> MakeUserspaceRoutes(const NodePlace& place) {
   return std::make_unique<UserspaceRoutes>(place);
+}
+
+std::unique_ptr<RouteSink> MakeUserspaceProgram(const NodePlace& place) {
+  return std::make_unique<UserspaceFrames>(place);
 }
 
 std::unique_ptr<RouteSink> MakeUserspaceRBridge(const NodePlace& place) {
@@ -58,6 +62,11 @@ constexpr std::array kRefusedByKernel = {
 constexpr std::array kRefusedByRBridge = {
     Refusal{Feature::kKernelStack, "an RBridge has no stack"},
     Refusal{Feature::kProgramDevice, "an RBridge has no addresses for programs"},
+};
+constexpr std::array kRefusedByProgram = {
+    Refusal{Feature::kKernelStack, "a node that forwards frames by a program has no stack"},
+    Refusal{Feature::kProgramDevice,
+            "a node that forwards frames by a program has no addresses for others"},
 };
 constexpr std::array kRefusedBySimulator = {
     Refusal{Feature::kKernelStack, "the kernel always forwards a host's packets"},
@@ -123,11 +132,15 @@ constinit const DataPlane kEbpfRBridge{"ebpf-rbridge", kFramesOnly, PortFrames::
 constinit const DataPlane kAutoRBridge{"auto-rbridge", kFramesOnly, PortFrames::kPdus,
                                        MakeChosen<kAutoRBridge>, kRefusedByRBridge};
 
+constinit const DataPlane kUserspaceProgram{"program", kFramesOnly, PortFrames::kOfProtocol,
+                                            MakeUserspaceProgram, kRefusedByProgram};
+
 namespace {
 constexpr const char* kAsked = "the scenario asks for it";
 constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
                                     &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
-constexpr std::array kRBridgePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge};
+constexpr std::array kFramePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge,
+                                     &kUserspaceProgram};
 
 Choice ChooseRBridgePlane() {
   static const std::string why_not = bpf::WhyNoRBridge();
@@ -168,8 +181,8 @@ Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::st
 }
 
 const DataPlane* FindDataPlane(std::string_view name) {
-  const auto bridged = std::ranges::find(kRBridgePlanes, name, &DataPlane::name);
-  if (bridged != kRBridgePlanes.end()) return *bridged;
+  const auto bridged = std::ranges::find(kFramePlanes, name, &DataPlane::name);
+  if (bridged != kFramePlanes.end()) return *bridged;
   const auto found = std::ranges::find(kDataPlanes, name, &DataPlane::name);
   return found == kDataPlanes.end() ? nullptr : *found;
 }

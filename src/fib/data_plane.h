@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,9 +36,10 @@ struct NodeLayout {
 
 // The frames that the simulator's device on an interface must receive.
 enum class PortFrames {
-  kAll,      // it forwards them itself
-  kControl,  // only those of the simulator's protocols
-  kPdus,     // only the PDUs between RBridges
+  kAll,         // it forwards them itself
+  kControl,     // only those of the simulator's protocols
+  kPdus,        // only the PDUs between RBridges
+  kOfProtocol,  // only those of ProgramDescription::control_type
 };
 
 // What a scenario may require of a node that not every data plane supports.
@@ -63,6 +65,7 @@ struct NodePlace {
   // queueing discipline, no bridge, no path engine), and which keep their offloads at both ends, if
   // this node's data plane keeps them at all. With the address of that other end.
   std::map<std::string, wire::MacAddress> wires;
+  std::optional<forward::ProgramDescription> program;  // of kUserspaceProgram
 };
 
 struct DataPlane {
@@ -90,6 +93,9 @@ extern const DataPlane kUserspaceRBridge;  // a process without privileges
 extern const DataPlane kEbpfRBridge;       // an eBPF program
 extern const DataPlane kAutoRBridge;       // one of these: ChoosePlane()
 
+// A forwarding program of the scenario's forwards the node's frames (NodePlace::program).
+extern const DataPlane kUserspaceProgram;
+
 // The plane of an RBridge where a scenario asks for this one; null: it cannot forward frames.
 const DataPlane* OfRBridge(const DataPlane& asked);
 
@@ -103,7 +109,8 @@ struct Choice {
 // hops.
 Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop = "");
 
-// Null if there is none of this name; those of RBridges have names too ("userspace-rbridge").
+// Null if there is none of this name; those that forward frames have names too
+// ("userspace-rbridge", "program").
 const DataPlane* FindDataPlane(std::string_view name);
 // All names for a message: "kernel, ebpf, joined, userspace, auto or simulator".
 std::string DataPlaneNames();

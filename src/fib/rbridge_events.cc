@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "forward/event_ring.h"
+#include "forward/rbridge.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::fib {
@@ -16,27 +17,29 @@ EventMemory::EventMemory()
   std::tie(doorbell, bell) = sys::MakeSocketPair(SOCK_STREAM);
 }
 
-std::map<std::string, uint64_t> RBridgeDrops(
-    const std::map<std::string, std::map<std::string, uint64_t>>& counters) {
-  // As counted, and as the results call it.
-  static constexpr std::pair<const char*, const char*> kCauses[] = {
-      {"malformed", "malformed"}, {"no_adjacency", "no_adjacency"},
-      {"no_route", "no_route"},   {"hop_count", "hop_count"},
-      {"option", "option"},       {"ring-full", "ring_full"},
-      {"not-sent", "not_sent"},
-  };
+std::map<std::string, uint64_t> FrameDrops(
+    const std::map<std::string, std::map<std::string, uint64_t>>& counters,
+    const std::vector<std::string>& losses) {
   std::map<std::string, uint64_t> drops;
   for (const auto& [port, frames] : counters) {
-    for (const auto& [counted, cause] : kCauses) {
+    const auto add = [&](const std::string& counted, const std::string& cause) {
       const auto found = frames.find(counted);
       if (found != frames.end() && found->second > 0) drops[cause] += found->second;
-    }
+    };
+    for (const std::string& loss : losses) add(loss, loss);
+    add("ring-full", "ring_full");
+    add("not-sent", "not_sent");
   }
   return drops;
 }
 
+std::map<std::string, uint64_t> RBridgeDrops(
+    const std::map<std::string, std::map<std::string, uint64_t>>& counters) {
+  return FrameDrops(counters, {forward::RBridge::kLosses.begin(), forward::RBridge::kLosses.end()});
+}
+
 void RefuseRoutes(const RouteChanges& changes) {
-  if (!changes.empty()) throw UsageError("an RBridge forwards frames and has no routes");
+  if (!changes.empty()) throw UsageError("a node that forwards frames has no routes");
 }
 
 }  // namespace viaduct::fib

@@ -1,10 +1,12 @@
-// What the data planes of an RBridge (WMRP) have in common. Its frames are forwarded by tables that
-// the simulator keeps itself, in memory which the sink makes; there are no routes.
+// What the data planes that forward frames have in common: those of an RBridge (WMRP), and of a
+// forwarding program of the scenario's. They forward by tables that the simulator keeps itself, in
+// memory which the sink makes; there are no routes.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fib/route_sink.h"
 #include "forward/shared_memory.h"
@@ -21,7 +23,11 @@ struct EventMemory {
 };
 
 // Of the counters of such a node's frames (RouteSink::PacketCounters()) those of frames that were
-// lost, by cause; not those that were not for it.
+// lost, by cause: `losses` of the program's outcomes, and those of any program.
+std::map<std::string, uint64_t> FrameDrops(
+    const std::map<std::string, std::map<std::string, uint64_t>>& counters,
+    const std::vector<std::string>& losses);
+// The same of an RBridge; not those that were not for it.
 std::map<std::string, uint64_t> RBridgeDrops(
     const std::map<std::string, std::map<std::string, uint64_t>>& counters);
 

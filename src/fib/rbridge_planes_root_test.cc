@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "fib/ebpf_rbridge.h"
 #include "fib/test_rbridge.h"
-#include "fib/userspace_rbridge.h"
+#include "fib/userspace_frames.h"
 #include "forward/rbridge.h"
 #include "forward/rbridge_tables.h"
 #include "forward/test_carrier.h"

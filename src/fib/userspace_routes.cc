@@ -125,7 +125,7 @@ UserspaceRoutes::UserspaceRoutes(const NodePlace& place, size_t table_words)
 
 std::optional<forward::SharedWith> UserspaceRoutes::Shared() const {
   if (interfaces_.empty() || !(forwards_ipv4_ || forwards_ipv6_)) return std::nullopt;
-  return forward::SharedWith{.program = forward::FindProgram("router"),
+  return forward::SharedWith{.program = forward::DescribeKnown("router"),
                              .interfaces = interfaces_,
                              .table = table_memory_.fd.get(),
                              .counters = counters_.fd.get()};

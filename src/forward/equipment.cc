@@ -67,11 +67,6 @@ std::string OwnDestinations(const std::vector<sys::InterfaceAddress>& own) {
   return text;
 }
 
-std::string Replace(std::string text, std::string_view word, const std::string& by) {
-  const size_t at = text.find(word);
-  return at == std::string::npos ? text : text.replace(at, word.size(), by);
-}
-
 }  // namespace
 
 std::map<std::string, std::map<std::string, uint64_t>> DescribeCounters(
@@ -80,10 +75,8 @@ std::map<std::string, std::map<std::string, uint64_t>> DescribeCounters(
   for (size_t port = 0; port < shared.interfaces.size(); ++port) {
     const Counters::OfPort of_port = Counters::Read(counters, port);
     auto& named = all[shared.interfaces[port]];
-    const auto outcomes = shared.program->outcomes;
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-      named[std::string(outcomes[i])] = of_port.frames[i];
-    }
+    const std::vector<std::string>& outcomes = shared.program.outcomes;
+    for (size_t i = 0; i < outcomes.size(); ++i) named[outcomes[i]] = of_port.frames[i];
     named["ring-full"] = of_port.frames[Counters::kRingFull];
     named["not-sent"] = of_port.frames[Counters::kNotSent];
     named["forwarded-bytes"] = of_port.bytes;
@@ -103,10 +96,9 @@ std::vector<int> Equipment::Descriptors() const {
   return all;
 }
 
-void SetFilter(const ProgramKind& program, const wire::MacAddress& mac,
+void SetFilter(const ProgramDescription& program, const wire::MacAddress& mac,
                const std::vector<sys::InterfaceAddress>& own, int socket) {
-  const std::string text = Replace(std::string(program.filter), "{mac}", mac.ToString());
-  sys::PacketFilter::Compile(Replace(text, "{own}", OwnDestinations(own))).Attach(socket);
+  sys::PacketFilter::Compile(program.FilterOf(mac, OwnDestinations(own))).Attach(socket);
 }
 
 Equipment Equip(const std::string& name, int namespace_fd, const SharedWith& shared) {
@@ -126,9 +118,9 @@ Equipment Equip(const std::string& name, int namespace_fd, const SharedWith& sha
     const sys::LinkInfo link = netlink.GetLink(interface);
     equipment.ports.push_back(
         {interface, static_cast<uint32_t>(link.ifindex), link.mac, static_cast<size_t>(link.mtu)});
-    equipment.sockets.push_back(sys::OpenPacketSocket(interface, shared.program->is_promiscuous));
+    equipment.sockets.push_back(sys::OpenPacketSocket(interface, shared.program.is_promiscuous));
     equipment.senders.push_back(sys::OpenPacketSocket(interface, false));
-    SetFilter(*shared.program, link.mac, equipment.own, equipment.sockets.back().fd.get());
+    SetFilter(shared.program, link.mac, equipment.own, equipment.sockets.back().fd.get());
   }
   equipment.neighbours = NeighbourMonitor::Open();
   equipment.raw_ipv4 = SendingSocket(wire::IpAddress::FromIpv4(0xFFFFFFFF));

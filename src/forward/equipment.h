@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "forward/program.h"
+#include "forward/program_description.h"
 #include "sys/network/link.h"
 #include "sys/network/packet_socket.h"
 
@@ -23,7 +24,7 @@ struct ControlMemory {
 
 // The memory that a node's forwarder shares with the owner of its routes. Not owned.
 struct SharedWith {
-  const ProgramKind* program = nullptr;
+  ProgramDescription program;
   std::vector<std::string> interfaces;  // the ports, in the order of the counters
   int table = -1;                       // memfd: in the program's format
   int counters = -1;                    // memfd: Counters
@@ -38,7 +39,7 @@ std::map<std::string, std::map<std::string, uint64_t>> DescribeCounters(
 
 struct Equipment {
   std::string name;
-  const ProgramKind* program = nullptr;
+  ProgramDescription program;
   std::vector<PortInfo> ports;
   std::vector<sys::PacketSocket> sockets;  // of the ports
   std::vector<sys::PacketSocket> senders;  // likewise: by which is sent (io::RingPort)
@@ -50,9 +51,9 @@ struct Equipment {
   std::vector<int> Descriptors() const;
 };
 
-// Lets the port's socket receive the program's frames only (ProgramKind::filter), given the node's
-// own addresses. Throws SystemError.
-void SetFilter(const ProgramKind& program, const wire::MacAddress& mac,
+// Lets the port's socket receive the program's frames only (ProgramDescription::FilterOf()),
+// given the node's own addresses. Throws UsageError with libpcap's text, SystemError.
+void SetFilter(const ProgramDescription& program, const wire::MacAddress& mac,
                const std::vector<sys::InterfaceAddress>& own, int socket);
 
 // Opens everything in the node's namespace. Needs CAP_NET_RAW and CAP_SYS_ADMIN. Throws Error.

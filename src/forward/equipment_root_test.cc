@@ -72,7 +72,7 @@ void WithEquipment(const std::function<void(const Equipment&)>& test) {
     sys::Netlink netlink;
     netlink.SetUp(netlink.IfIndex("lo"), true);
     const SharedMemory memory = MakeSharedMemory("test", 64, Writers::kAll);
-    const SharedWith shared{FindProgram("router"), {}, memory.fd.get(), memory.fd.get()};
+    const SharedWith shared{DescribeKnown("router"), {}, memory.fd.get(), memory.fd.get()};
     const UniqueFd space = sys::OpenCurrentNamespace();
     test(Equip("r", space.get(), shared));
   });

@@ -24,14 +24,21 @@ inline constexpr size_t kEvents = 1024;  // a power of two
 inline constexpr size_t kWords = kHeaderWords + 2 * kEvents;
 }  // namespace event_ring
 
-class EventWriter {
+// Where a forwarding program puts its events.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // False: there is no room.
+  virtual bool Write(const Event& event) = 0;
+};
+
+class EventWriter final : public EventSink {
  public:
   // `doorbell`: an end of a stream socket pair, whose other end wakes the reader; not owned. (Of an
   // eventfd the other side could make writing wait.) The words must outlive this. Throws UsageError
   // if they are fewer than event_ring::kWords.
   EventWriter(std::span<Word> words, int doorbell);
-  // False: there is no room.
-  bool Write(const Event& event);
+  bool Write(const Event& event) override;
 
  private:
   std::span<Word> words_;

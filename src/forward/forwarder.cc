@@ -1,5 +1,7 @@
 #include "forward/forwarder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <future>
@@ -7,6 +9,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "forward/kernel_sender.h"
 #include "forward/neighbour_monitor.h"
 #include "io/ring_port.h"
@@ -23,6 +26,15 @@ constexpr uint32_t kLabSlots = 65536, kMostSlots = 4096, kLeastSlots = 256;
 constexpr uint64_t kStopTag = UINT64_MAX;
 constexpr uint32_t kNeighboursTag = UINT32_MAX;
 
+std::unique_ptr<AnyProgram> MakeProgram(const ProgramDescription& described, const Node& node) {
+  if (const ProgramKind* known = FindProgram(described.name)) return known->make(node);
+  const ProgramKind& kind = LoadProgram(described.name);
+  if (DescribeProgram(kind, described.name) != described) {
+    throw UsageError(described.name + ": is another forwarding program than when the run began");
+  }
+  return kind.make(node);
+}
+
 }  // namespace
 
 // A node at work.
@@ -34,6 +46,7 @@ class Forwarder::RunningNode final : public Carrier {
         counters_(counter_memory_.writable()),
         doorbell_(std::move(equipment.doorbell)),
         monitor_(std::move(equipment.neighbours)),
+        name_(equipment.program.name),
         kernel_(std::move(equipment.raw_ipv4), std::move(equipment.raw_ipv6),
                 std::move(equipment.icmpv6), std::move(equipment.own)),
         node_{equipment.name, std::move(equipment.ports), table_memory_.words(), &neighbours_},
@@ -43,7 +56,7 @@ class Forwarder::RunningNode final : public Carrier {
       events_.emplace(event_memory_.writable(), doorbell_.get());
       node_.events = &*events_;
     }
-    program_ = equipment.program->make(node_);
+    Guard([&] { program_ = MakeProgram(equipment.program, node_); });
     io::RingOptions options;
     options.slots = slots;
     for (size_t port = 0; port < equipment.sockets.size(); ++port) {
@@ -63,6 +76,19 @@ class Forwarder::RunningNode final : public Carrier {
 
   void ReadNeighbours() { monitor_.Read(&neighbours_); }
 
+  // Calls what calls the program, and names it in what it throws.
+  template <class F>
+  void Guard(F call) {
+    try {
+      call();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw Error(
+          fmt::format("node {}, forwarding program {}: {}", node_.name, name_, error.what()));
+    }
+  }
+
   void ServePort(size_t port) {
     const size_t count = ports_[port]->Receive(received_);
     const Instant now = MonotonicClock::Now();
@@ -70,13 +96,17 @@ class Forwarder::RunningNode final : public Carrier {
     for (const io::ReceivedFrame& frame : std::span(received_).first(count)) {
       TakeFrame(port, frame, now);
     }
-    program_->TakeBurst(frames_, outbox_, counters_);
-    outbox_.EndBurst();
+    Guard([this] {
+      program_->TakeBurst(frames_, outbox_, counters_);
+      outbox_.EndBurst();
+    });
   }
 
   void Tick(Instant now) {
-    program_->Tick(now, outbox_);
-    outbox_.EndBurst();
+    Guard([&] {
+      program_->Tick(now, outbox_);
+      outbox_.EndBurst();
+    });
     for (size_t port = 0; port < ports_.size(); ++port) {
       const uint64_t dropped = ports_[port]->Counters().rx_dropped_ring_full;
       counters_.AddFrames(port, Counters::kRingFull, dropped - ring_full_[port]);
@@ -123,6 +153,7 @@ class Forwarder::RunningNode final : public Carrier {
   std::optional<EventWriter> events_;
   NeighbourMonitor monitor_;
   NeighbourTable neighbours_;
+  std::string name_;  // the program's
   KernelSender kernel_;
   Node node_;
   Outbox outbox_;

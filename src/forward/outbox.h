@@ -34,8 +34,9 @@ class Outbox {
   // `carrier` must outlive this.
   Outbox(size_t ports, Carrier& carrier) : frames_(ports), carrier_(carrier) {}
 
-  // `bytes` must stay valid until the end of the burst: the frame that came in, or Make().
-  void Send(size_t port, wire::ConstBytes bytes) { frames_[port].push_back(bytes); }
+  // `bytes` must stay valid until the end of the burst: the frame that came in, or Make(). Throws
+  // std::out_of_range if there is no such port.
+  void Send(size_t port, wire::ConstBytes bytes) { frames_.at(port).push_back(bytes); }
   // To all ports but one.
   void Flood(size_t but, wire::ConstBytes bytes) {
     for (size_t port = 0; port < frames_.size(); ++port) {

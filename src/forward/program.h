@@ -1,7 +1,9 @@
 // Forwarding programs: what a node does with the frames of its ports.
 //
 // A program is a small class (ForwardingProgram) with whatever tables it needs. hub.h is the
-// shortest; CONTRIBUTING.md says what to do for one of your own.
+// shortest; docs/howto/layer2.md says how to write one in a library of your own, and
+// CONTRIBUTING.md what to do for one that comes along. This header and those it includes are all
+// that it needs.
 #pragma once
 
 #include <concepts>
@@ -9,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +46,7 @@ struct Node {
   std::vector<PortInfo> ports;
   std::span<const Word> table;           // shared with the control plane, in the program's format
   NeighbourTable* neighbours = nullptr;  // as its kernel knows them
-  EventWriter* events = nullptr;         // to the control plane; null if it wants none
+  EventSink* events = nullptr;           // to the control plane; null if it wants none
 };
 
 // P is constructed from a Node.
@@ -57,6 +60,14 @@ struct Node {
 //  - kPromiscuous: whether it gets frames for other stations.
 //  - Tick(now, outbox), if there is one, is called about every 100 ms: for ageing, and for frames
 //    that nothing answers.
+// Optional constants:
+//  - kLosses: those of kOutcomes that lose a frame which should have arrived.
+//  - kTableWords: the size of Node::table, which the node's protocol in the simulator writes, each
+//    word at once; all are 0 at first.
+//  - kControlType: the EtherType of the protocol's own frames, which the simulator gets instead of
+//    the program.
+//  - kOverhead: by how many bytes it makes frames longer between nodes with such programs, whose
+//    MTU is greater by as much.
 template <typename P>
 concept ForwardingProgram = std::constructible_from<P, const Node&> &&
     requires(P& program, const Frame& frame, Outbox& outbox) {
@@ -80,7 +91,10 @@ class HeldProgram final : public AnyProgram {
   explicit HeldProgram(const Node& node) : program_(node) {}
   void TakeBurst(std::span<const Frame> frames, Outbox& outbox, Counters& counters) override {
     for (const Frame& frame : frames) {
-      counters.Add(frame.port, program_.Take(frame, outbox), frame.bytes.size());
+      const size_t outcome = program_.Take(frame, outbox);
+      // Nobody would see what became of the frame.
+      if (outcome >= P::kOutcomes.size()) throw std::out_of_range("no outcome of the program's");
+      counters.Add(frame.port, outcome, frame.bytes.size());
     }
   }
   void Tick(Instant now, Outbox& outbox) override {
@@ -91,24 +105,53 @@ class HeldProgram final : public AnyProgram {
   P program_;
 };
 
-// A row of the table of programs.
 struct ProgramKind {
-  std::string_view name;
-  std::span<const std::string_view> outcomes;
-  std::string_view filter;
-  bool is_promiscuous;
-  std::unique_ptr<AnyProgram> (*make)(const Node& node);
+  std::string_view name = {};
+  std::span<const std::string_view> outcomes = {}, losses = {};
+  std::string_view filter = {};
+  bool is_promiscuous = false, ticks = false;
+  uint16_t control_type = 0;  // 0: the simulator gets no frames
+  size_t table_words = 0, overhead = 0;
+  std::unique_ptr<AnyProgram> (*make)(const Node& node) = nullptr;
 };
 
 template <ForwardingProgram P>
 constexpr ProgramKind KindOf(std::string_view name) {
-  return {name, P::kOutcomes, P::kFilter, P::kPromiscuous,
-          [](const Node& node) -> std::unique_ptr<AnyProgram> {
-            return std::make_unique<HeldProgram<P>>(node);
-          }};
+  ProgramKind kind{.name = name,
+                   .outcomes = P::kOutcomes,
+                   .filter = P::kFilter,
+                   .is_promiscuous = P::kPromiscuous,
+                   .make = [](const Node& node) -> std::unique_ptr<AnyProgram> {
+                     return std::make_unique<HeldProgram<P>>(node);
+                   }};
+  if constexpr (requires { P::kLosses; }) kind.losses = P::kLosses;
+  if constexpr (requires { P::kTableWords; }) kind.table_words = P::kTableWords;
+  if constexpr (requires { P::kControlType; }) kind.control_type = P::kControlType;
+  if constexpr (requires { P::kOverhead; }) kind.overhead = P::kOverhead;
+  kind.ticks = requires(P & program, Instant now, Outbox & outbox) { program.Tick(now, outbox); };
+  return kind;
 }
 
-// Null if there is none of this name.
+// One that comes along, of any name of the table; null if there is none.
 const ProgramKind* FindProgram(std::string_view name);
 
+// What a shared library exports of its program (VIADUCT_FORWARDING_PROGRAM).
+struct ExportedProgram {
+  // Grows with every change of what a program and its forwarder share.
+  static constexpr uint32_t kInterface = 1;
+
+  uint32_t interface = kInterface;
+  uint32_t kind_size = sizeof(ProgramKind), node_size = sizeof(Node), outbox_size = sizeof(Outbox);
+  ProgramKind kind;
+};
+
 }  // namespace viaduct::forward
+
+// Makes a class the forwarding program of the shared library that it is compiled into. Written once
+// in the library, outside of any namespace: VIADUCT_FORWARDING_PROGRAM(mesh::Flooding);
+#define VIADUCT_FORWARDING_PROGRAM(Class)                                \
+  extern "C" __attribute__((visibility("default")))                      \
+  const ::viaduct::forward::ExportedProgram viaduct_forwarding_program;  \
+  const ::viaduct::forward::ExportedProgram viaduct_forwarding_program { \
+    .kind = ::viaduct::forward::KindOf<Class>(#Class)                    \
+  }

@@ -31,9 +31,13 @@ struct TerminalSeen {
 class RBridge {
  public:
   static constexpr const auto& kOutcomes = rbridge::kOutcomeNames;
-  // All but the control plane's PDUs (IS-IS on layer 2), which are for the simulator.
-  static constexpr std::string_view kFilter = "not ether proto 0x22f4";
+  // Not those of frames that were not for this RBridge.
+  static constexpr std::array<std::string_view, 5> kLosses = {"malformed", "no_adjacency",
+                                                              "no_route", "hop_count", "option"};
+  static constexpr std::string_view kFilter = "";
   static constexpr bool kPromiscuous = true;
+  static constexpr uint16_t kControlType = rbridge::kIsIsType;
+  static constexpr size_t kTableWords = rbridge_tables::kWords;
 
   // The node's ports are those of the tables, in their order. Throws UsageError if its table has
   // another format.
@@ -55,7 +59,7 @@ class RBridge {
 
   size_t ports_;
   RBridgeTablesReader tables_;
-  EventWriter* events_;
+  EventSink* events_;
   std::vector<Told> told_;
   rbridge::Decision decision_;
 };

@@ -36,6 +36,7 @@ fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace
   place.namespace_fd = namespace_fd;
   place.forwards_ipv4 = node.forwards_ipv4;
   place.forwards_ipv6 = node.forwards_ipv6;
+  place.program = node.program;
   for (const Interface& interface : node.interfaces) {
     place.ports.push_back(interface.name);
     if (!interface.physical) place.interfaces.push_back(interface.name);

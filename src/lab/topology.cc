@@ -114,6 +114,10 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   }
   if (!node.container.empty()) CheckContainer(node);
   CheckLoopbacks(node);
+  if (node.program.has_value() != (node.data_plane == &fib::kUserspaceProgram)) {
+    throw UsageError("node " + node.name + ": a forwarding program needs the data plane program");
+  }
+  if (node.program) node.program->Check();
   const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kProgramDevice);
   if (!node.program_addresses.empty() && !why_not.empty()) {
     throw UsageError("node " + node.name + ": " + std::string(why_not));
@@ -294,10 +298,28 @@ Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
   return interface;
 }
 
-Node ReadNode(const nlohmann::json& json, const std::string& where) {
+forward::ProgramDescription ReadProgram(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
-                            {"name", "data_plane", "interfaces", "program_addresses", "loopback",
-                             "sysctls", "forwards_ipv4", "forwards_ipv6", "by_hop", "container"});
+                            {"name", "outcomes", "losses", "filter", "is_promiscuous",
+                             "control_type", "table_words", "overhead"});
+  using forward::ProgramDescription;
+  constexpr auto kMostWords = static_cast<int>(ProgramDescription::kMostTableWords);
+  constexpr auto kMostOverhead = static_cast<int>(ProgramDescription::kMostOverhead);
+  return {.name = reader.Get<std::string>("name"),
+          .outcomes = reader.Get<std::vector<std::string>>("outcomes"),
+          .losses = reader.Get<std::vector<std::string>>("losses"),
+          .filter = reader.Get<std::string>("filter"),
+          .is_promiscuous = reader.Get<bool>("is_promiscuous"),
+          .control_type = static_cast<uint16_t>(reader.GetInteger("control_type", 0, 0xffff)),
+          .table_words = static_cast<size_t>(reader.GetInteger("table_words", 0, kMostWords)),
+          .overhead = static_cast<size_t>(reader.GetInteger("overhead", 0, kMostOverhead))};
+}
+
+Node ReadNode(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(
+      json, where,
+      {"name", "data_plane", "program", "interfaces", "program_addresses", "loopback", "sysctls",
+       "forwards_ipv4", "forwards_ipv6", "by_hop", "container"});
   Node node;
   node.name = reader.Get<std::string>("name");
   if (reader.Has("data_plane")) {
@@ -306,6 +328,9 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
     if (node.data_plane == nullptr) {
       throw UsageError(where + ".data_plane: " + fib::DataPlaneNames() + ", not " + text);
     }
+  }
+  if (reader.Has("program")) {
+    node.program = ReadProgram(reader.Member("program"), where + ".program");
   }
   reader.ForEach("interfaces", [&](const nlohmann::json& element, const std::string& place) {
     node.interfaces.push_back(ReadInterface(element, place));
@@ -402,19 +427,32 @@ nlohmann::json ToJson(const Interface& interface) {
   return json;
 }
 
+nlohmann::json ToJson(const forward::ProgramDescription& program) {
+  return {{"name", program.name},
+          {"outcomes", program.outcomes},
+          {"losses", program.losses},
+          {"filter", program.filter},
+          {"is_promiscuous", program.is_promiscuous},
+          {"control_type", program.control_type},
+          {"table_words", program.table_words},
+          {"overhead", program.overhead}};
+}
+
 nlohmann::json ToJson(const Node& node) {
   nlohmann::json interfaces = nlohmann::json::array();
   for (const Interface& interface : node.interfaces) interfaces.push_back(ToJson(interface));
-  return {{"name", node.name},
-          {"data_plane", node.data_plane->name},
-          {"interfaces", interfaces},
-          {"program_addresses", ToStrings(node.program_addresses)},
-          {"loopback", ToStrings(node.loopback)},
-          {"sysctls", node.sysctls},
-          {"forwards_ipv4", node.forwards_ipv4},
-          {"forwards_ipv6", node.forwards_ipv6},
-          {"by_hop", node.by_hop},
-          {"container", node.container}};
+  nlohmann::json json = {{"name", node.name},
+                         {"data_plane", node.data_plane->name},
+                         {"interfaces", interfaces},
+                         {"program_addresses", ToStrings(node.program_addresses)},
+                         {"loopback", ToStrings(node.loopback)},
+                         {"sysctls", node.sysctls},
+                         {"forwards_ipv4", node.forwards_ipv4},
+                         {"forwards_ipv6", node.forwards_ipv6},
+                         {"by_hop", node.by_hop},
+                         {"container", node.container}};
+  if (node.program) json["program"] = ToJson(*node.program);
+  return json;
 }
 
 nlohmann::json ToJson(const Remote& remote) {

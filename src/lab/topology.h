@@ -42,6 +42,7 @@ struct Node {
   std::string by_hop = {};
   // Addresses of the node itself, on its loopback interface: "10.255.0.1/32". Not of a container.
   std::vector<wire::IpPrefix> loopback = {};
+  std::optional<forward::ProgramDescription> program = {};  // of fib::kUserspaceProgram
 };
 
 // A node whose programs are on another host, its client: it has no namespace. The far end of its

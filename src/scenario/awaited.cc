@@ -38,7 +38,7 @@ AwaitedRoutes::AwaitedRoutes(const Scenario& scenario) {
   Numbers numbers;
   for (size_t i = 0; i < scenario.nodes.size(); ++i) numbers[scenario.nodes[i].name] = i;
   parts_ = PartsOf(scenario, numbers, [](const NodeSettings&) { return true; });
-  const bool bridges = Bridges(scenario.routing.protocol);
+  const bool bridges = FrameNodesOf(scenario) != nullptr;
   areas_ = bridges ? parts_ : PartsOf(scenario, numbers, [&](const NodeSettings& node) {
     return RunsProtocol(scenario, node);
   });

@@ -29,10 +29,7 @@ const Value& PlaceOfNode(const Section& file, const std::string& name) {
 }
 
 HostChecks::HostChecks(const Scenario& scenario, const Section& file, const NameTable& nodes)
-    : scenario_(scenario),
-      file_(file),
-      nodes_(nodes),
-      bridged_(Bridges(scenario.routing.protocol)) {
+    : scenario_(scenario), file_(file), nodes_(nodes), bridged_(FrameNodesOf(scenario)) {
   for (const LinkSettings& link : scenario_.links) {
     for (const std::string& a : link.nodes) {
       neighbours_[a];
@@ -54,7 +51,7 @@ void HostChecks::Check(NodeSettings& node) const {
   }
 }
 
-// Hosts are on one network, without gateways; the other nodes are RBridges, which have no stack.
+// Hosts are on one network, without gateways; the other nodes forward frames and have no stack.
 void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& neighbours) const {
   const Value& at = PlaceOfNode(file_, node.name);
   if (!node.gateway.empty()) {
@@ -67,6 +64,17 @@ void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& n
     return;
   }
   node.kernel.reset();
+  if (!node.program.empty()) {
+    node.data_plane =
+        scenario_.mode == Mode::kOffload ? &fib::kUserspaceProgram : &fib::kSimulatorPlane;
+    return;
+  }
+  if (HasFramePrograms(scenario_)) {
+    Fail(at, fmt::format("nodes.{}: other nodes forward frames by a program, so that all which are "
+                         "no hosts must; give it data_plane: {{program: bridge}}, say, or host: "
+                         "true",
+                         node.name));
+  }
   if (node.data_plane == nullptr && scenario_.mode == Mode::kOffload) {
     node.data_plane = &fib::kUserspacePlane;
   }
@@ -74,20 +82,20 @@ void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& n
   if (!why_not.empty()) Fail(at, "data_plane: " + why_not);
 }
 
-// An RBridge outside, beyond an interface of this machine, may serve a host too.
+// A node outside, beyond an interface of this machine, may carry its frames too.
 void HostChecks::CheckServed(const NodeSettings& host,
                              const std::set<std::string>& neighbours) const {
-  const bool meets_rbridge = std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& node) {
+  const bool is_served = std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& node) {
     return !node.host && neighbours.contains(node.name);
   });
   const bool leads_outside = std::ranges::any_of(scenario_.links, [&](const LinkSettings& link) {
     return !link.interface.empty() && std::ranges::count(link.nodes, host.name) > 0;
   });
-  if (meets_rbridge || leads_outside) return;
+  if (is_served || leads_outside) return;
   Fail(PlaceOfNode(file_, host.name),
-       fmt::format("nodes.{}: this host shares no link with an RBridge, which would carry its "
-                   "frames; link it with a node that is no host",
-                   host.name));
+       fmt::format("nodes.{}: this host shares no link with {}, which would carry its frames; link "
+                   "it with a node that is no host",
+                   host.name, bridged_->one));
 }
 
 void HostChecks::CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) const {

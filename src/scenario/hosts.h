@@ -21,8 +21,7 @@ class HostChecks {
 
   bool IsLinked(const std::string& node) const { return neighbours_.contains(node); }
   // A host has a gateway, which is filled in if it need not be given; a remote one is on one link.
-  // With a protocol that bridges hosts have none, and the other nodes are RBridges. Throws
-  // UsageError.
+  // Beside nodes that forward frames hosts have none. Throws UsageError.
   void Check(NodeSettings& node) const;
 
  private:
@@ -34,7 +33,7 @@ class HostChecks {
   const Scenario& scenario_;
   const Section& file_;
   const NameTable& nodes_;
-  const bool bridged_;  // the protocol is one that bridges
+  const FrameNodes* const bridged_;  // if there are any
   std::map<std::string, std::set<std::string>> neighbours_;
 };
 

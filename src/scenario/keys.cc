@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scenario/binding.h"
+#include "scenario/node_printers.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::scenario {
@@ -25,36 +26,6 @@ bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
 bool IsAwaited(const Program& program) { return !program.background; }
 
-void PrintPosition(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
-  if (node.waypoints.size() != 1) return;
-  PrintPair(out, key, YAML::Flow);
-  out << YAML::BeginSeq;
-  for (const double metres : {node.waypoints[0].x, node.waypoints[0].y, node.waypoints[0].z}) {
-    out << fmt::format("{}", metres);
-  }
-  out << YAML::EndSeq;
-}
-
-void PrintWaypoints(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
-  if (node.waypoints.size() < 2) return;
-  PrintPair(out, key, YAML::Flow);
-  out << YAML::BeginSeq;
-  for (const Waypoint& point : node.waypoints) {
-    out << fmt::format("{} {} {} {}", FormatDuration(point.at), point.x, point.y, point.z);
-  }
-  out << YAML::EndSeq;
-}
-
-void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario) {
-  out << YAML::Key << "nodes" << YAML::Value << YAML::BeginMap;
-  for (const NodeSettings& node : scenario.nodes) {
-    out << YAML::Key << node.name << YAML::Value << YAML::BeginMap;
-    PrintMembers(out, "nodes.NAME", node);
-    out << YAML::EndMap;
-  }
-  out << YAML::EndMap;
-}
-
 void PrintHosts(YAML::Emitter& out, const Key&, const Scenario& scenario) {
   if (scenario.hosts.empty()) return;
   out << YAML::Key << "hosts" << YAML::Value << YAML::BeginMap;
@@ -72,23 +43,6 @@ void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host) {
 
 void PrintNode(YAML::Emitter& out, const Key& key, const LinkSettings& link) {
   if (!link.interface.empty()) PrintPair(out, key, link.nodes.front());
-}
-
-void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
-  if (!node.kernel) return;
-  PrintPair(out, key, "kernel" + (node.kernel->empty() ? "" : ":" + *node.kernel));
-}
-
-void PrintNodeRouting(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
-  if (node.routed_by_programs) PrintPair(out, key, "none");
-}
-
-void PrintRemote(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
-  if (node.remote) PrintPair(out, key, node.remote->ToString());
-}
-
-void PrintVni(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
-  if (node.remote) PrintPair(out, key, node.remote->vni);
 }
 
 void PrintState(YAML::Emitter& out, const Key& key, const LinkEvent& event) {
@@ -114,7 +68,7 @@ constexpr Key kKeys[] = {
      real packets, data plane in the simulator. `offload`: real packets, data plane in the kernel,
      the protocol in the simulator.)",
      "emulate", "simulate traditional emulate offload"},
-    {"data_plane", Type::kChoice, Elsewhere(),
+    {"data_plane", Type::kPlane, Elsewhere(),
      R"(Where nodes' packets are forwarded in the real modes: `kernel`, the kernel's own forwarding;
      `ebpf`, the same routes by an eBPF program that passes packets from node to node without their
      stacks, where plain wires connect them, and leaves all others to the kernel; `joined`, the same routes,
@@ -122,8 +76,15 @@ constexpr Key kKeys[] = {
      for each node the fastest of `joined`, `ebpf` and `kernel` that this machine has, that does something there and
      that is right for the scenario, which the results and the command name with the reason; `simulator`. The
      default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf`, `simulator`, or
-     `auto`, which is `ebpf` where this machine has it.)",
+     `auto`, which is `ebpf` where this machine has it. Or a map, `{program: NAME}`, of nodes that forward frames.)",
      "ebpf", "kernel ebpf joined userspace auto simulator"},
+    {"data_plane.program", Type::kText, Elsewhere(),
+     R"(The nodes that are not hosts forward the hosts' Ethernet frames by this program, in every mode: `bridge`, which
+     learns, `hub`, or a shared library (`FILE.so`) with a class of your own ([layer 2](howto/layer2.md)). All hosts
+     are on one network. In mode `offload` the program runs in a process without privileges, in the others in the
+     simulator. `routing.protocol` is then `none`, the default, or the TypeId of an ns3::Object of your own, which is
+     aggregated to these nodes and writes the program's table.)",
+     "libmesh.so"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time,
      `kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of an
@@ -215,9 +176,11 @@ constexpr Key kKeys[] = {
      without it. In mode `emulate` its `data_plane` is `kernel` unless it says otherwise. Not with `WMRP`, nor with
      several `hosts`.)",
      "none", "none"},
-    {"nodes.NAME.data_plane", Type::kChoice, Printed<&NodeSettings::data_plane>(),
+    {"nodes.NAME.data_plane", Type::kPlane, Custom<NodeSettings, PrintPlane>(),
      "Where this node's packets are forwarded; default: `data_plane`.", "kernel",
      "kernel ebpf joined userspace auto simulator"},
+    {"nodes.NAME.data_plane.program", Type::kText, Elsewhere(),
+     "The program that forwards this node's frames; default: `data_plane.program`.", "hub"},
     {"nodes.NAME.stack", Type::kText, Custom<NodeSettings, PrintStack>(),
      "This node's network stack; default: `stack`.", "kernel"},
     {"nodes.NAME.sysctls", Type::kTable, PlainPrinted<&NodeSettings::sysctls>(),

@@ -37,6 +37,7 @@ enum class Type {
   kTable,     // a map from names to texts
   kSection,   // a map with keys of its own
   kProtocol,  // the same, or the value of its key protocol
+  kPlane,     // one of the words in `choices`, or a map with keys of its own
   kSections,  // a list of sections
   kNodeSet,   // a number, a list of names, or a section for each name
   kAlias,     // another name of the key in `fallback`

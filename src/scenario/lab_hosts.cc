@@ -99,8 +99,11 @@ void CheckLabHosts(const Section& file, const Scenario& scenario) {
     file.Fail("hosts", fmt::format("not in mode {}; use offload or emulate, or leave hosts out",
                                    ModeName(scenario.mode)));
   }
-  if (Bridges(scenario.routing.protocol)) {
+  if (HasRBridges(scenario)) {
     file.Fail("hosts", "RBridges (WMRP) are on one host; use another routing.protocol");
+  }
+  if (HasFramePrograms(scenario)) {
+    file.Fail("hosts", "nodes that forward frames by a program are on one host; leave hosts out");
   }
   for (const NodeSettings& node : scenario.nodes) {
     if (!node.container.empty()) {

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/edit_distance.h"
-#include "rbridge/trill.h"
 #include "scenario/binding.h"
 #include "scenario/loopbacks.h"
 #include "scenario/subnets.h"
@@ -20,7 +19,8 @@ constexpr const char* kShapes[] = {"pair", "line",   "ring", "grid",
 
 class LinkReader {
  public:
-  LinkReader(const std::vector<NodeSettings>& nodes, lab::Emulator emulator, bool bridged)
+  LinkReader(const std::vector<NodeSettings>& nodes, lab::Emulator emulator,
+             const FrameNodes* bridged)
       : settings_(nodes), nodes_("node", Names(nodes)), emulator_(emulator), bridged_(bridged) {}
 
   void Read(const Section& entry) {
@@ -148,7 +148,10 @@ class LinkReader {
     for (const char* key : {"spec", "up", "down", "emulator"}) {
       if (entry.Has(key)) entry.Fail(key, "not for Wi-Fi, whose channel decides");
     }
-    if (bridged_) entry.Fail("wifi", "RBridges need links that carry any Ethernet frame");
+    if (bridged_) {
+      entry.Fail("wifi",
+                 fmt::format("{} needs links that carry any Ethernet frame", bridged_->one));
+    }
     const Section section = entry.Inner("wifi");
     Add(Nodes(section, "nodes", true), lab::Link::Kind::kBridge);
     LinkSettings& link = links_.back();
@@ -221,11 +224,10 @@ class LinkReader {
       entry.Fail("spec", "has no effect if both up and down are given");
     }
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
-    constexpr int kMost = LinkSettings::kMostMtu - rbridge::kOverhead;
-    if (bridged_ && link.mtu > kMost) {
-      entry.Fail("mtu",
-                 fmt::format("{} is more than {}: frames between RBridges are {} bytes longer",
-                             link.mtu, kMost, rbridge::kOverhead));
+    const int most = LinkSettings::kMostMtu - (bridged_ ? bridged_->overhead : 0);
+    if (bridged_ && link.mtu > most) {
+      entry.Fail("mtu", fmt::format("{} is more than {}: {} makes frames up to {} bytes longer",
+                                    link.mtu, most, bridged_->one, bridged_->overhead));
     }
   }
 
@@ -264,9 +266,9 @@ class LinkReader {
   void CheckBridged(const Section& entry, const std::string& node, const wire::IpPrefix& address) {
     const bool has = address != kNoAddress;
     if (has != IsHost(node)) {
-      entry.Fail("addresses", has ? fmt::format("'{}' is an RBridge, which has none; write none "
-                                                "in its place",
-                                                node)
+      entry.Fail("addresses", has ? fmt::format("'{}' is {}, which has none; write none in "
+                                                "its place",
+                                                node, bridged_->one)
                                   : fmt::format("the host '{}' needs one", node));
     }
     if (has && std::ranges::find(given_, address) != given_.end()) {
@@ -410,8 +412,8 @@ class LinkReader {
 
   const std::vector<NodeSettings>& settings_;
   NameTable nodes_;
-  lab::Emulator emulator_;  // the default of links
-  bool bridged_;
+  lab::Emulator emulator_;     // the default of links
+  const FrameNodes* bridged_;  // null: nodes are routers
   std::vector<LinkSettings> links_;
   std::vector<const Value*> places_;
   std::set<std::string> names_;
@@ -427,7 +429,7 @@ const std::string& NameTable::Check(const std::string& name) const {
 }
 
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes,
-                                    bool bridged) {
+                                    const FrameNodes* bridged) {
   LinkReader reader(nodes, file.Choice<lab::Emulator>("emulator"), bridged);
   file.Each("links", [&](const Section& entry) { reader.Read(entry); });
   return reader.Finish(file);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/protocols.h"
 #include "scenario/scenario.h"
 #include "scenario/section.h"
 
@@ -26,9 +27,9 @@ class NameTable {
 };
 
 // Reads `links` of the file. Addresses are those of the file, else assigned from `addressing`.
-// `bridged`: by a protocol that bridges, so only hosts have addresses, all in one subnet.
-// Throws UsageError.
+// `bridged`: if there are nodes that forward frames; then only hosts have addresses, all in one
+// subnet. Throws UsageError.
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes,
-                                    bool bridged);
+                                    const FrameNodes* bridged);
 
 }  // namespace viaduct::scenario

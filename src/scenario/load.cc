@@ -43,7 +43,8 @@ class Loader {
     scenario_.hosts = ReadLabHosts(file_);
     scenario_.nodes = ReadNodes(file_);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
-    bridged_ = Bridges(scenario_.routing.protocol);
+    CheckFramePrograms();
+    bridged_ = FrameNodesOf(scenario_);
     scenario_.links = ReadLinks(file_, scenario_.nodes, bridged_);
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
@@ -80,6 +81,25 @@ class Loader {
                                      : "'static' has none");
     }
     CheckSample(routing);
+  }
+
+  // Beside them runs no protocol of IP.
+  void CheckFramePrograms() {
+    if (!HasFramePrograms(scenario_)) return;
+    const Section routing = file_.Inner("routing");
+    std::string& protocol = scenario_.routing.protocol;
+    if (!routing.Has("protocol")) protocol = kNoProtocol;
+    const RoutingProtocol* known = FindRoutingProtocol(protocol);
+    if (known != nullptr || protocol == "static") {
+      routing.Fail("protocol",
+                   fmt::format("{} is not for nodes that forward frames by a program "
+                               "(data_plane.program); leave it out, or give the TypeId of an "
+                               "ns3::Object of your own",
+                               known ? known->name : protocol));
+    }
+    if (routing.Has("sample")) {
+      routing.Fail("sample", "nodes that forward frames by a program have no routes");
+    }
   }
 
   void CheckSample(const Section& routing) const {
@@ -158,7 +178,10 @@ class Loader {
       const auto fail = [&](const char* why) {
         Fail(PlaceOfNode(file_, node.name), fmt::format("nodes.{}.routing: {}", node.name, why));
       };
-      if (bridged_) fail("none is for routers, and this node is an RBridge (WMRP)");
+      if (!node.routed_by_programs && !node.program.empty()) continue;
+      if (bridged_) {
+        fail(fmt::format("none is for routers, and this node is {}", bridged_->one).c_str());
+      }
       if (node.routed_by_programs && file_.Has("hosts")) {
         fail("not with several hosts, none of which knows all; write routing: none for all nodes");
       }
@@ -261,8 +284,9 @@ class Loader {
     for (const NodeSettings& node : scenario_.nodes) {
       const bool from = node.name == flow.from;
       if (node.host || (!from && node.name != flow.to)) continue;
-      section.Fail(from ? "from" : "to",
-                   fmt::format("'{}' is an RBridge, which has no address; give a host", node.name));
+      section.Fail(
+          from ? "from" : "to",
+          fmt::format("'{}' is {}, which has no address; give a host", node.name, bridged_->one));
     }
   }
 
@@ -480,7 +504,7 @@ class Loader {
   const Section file_;
   Scenario& scenario_;
   NameTable nodes_, links_;
-  bool bridged_ = false;  // the protocol is one that bridges
+  const FrameNodes* bridged_ = nullptr;  // null: its nodes are routers
 };
 
 // The file's base name as a lab's name.

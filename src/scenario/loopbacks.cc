@@ -122,8 +122,10 @@ class Loopbacks {
   // Whether other nodes would learn of it.
   void CheckProtocol(const IpPrefix& address, const Value& at) const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
+    if (const FrameNodes* nodes = FrameNodesOf(scenario_)) {
+      Fail(at, fmt::format("loopback: {} has no address", nodes->one));
+    }
     if (protocol == nullptr) return;  // static, or the user's own
-    if (protocol->bridges) Fail(at, "loopback: an RBridge has no address");
     if (!protocol->announces_networks) {
       Fail(at, fmt::format("loopback: {} announces one address of each node, that of a link; leave "
                            "it out, or use another routing.protocol",

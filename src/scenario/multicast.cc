@@ -193,8 +193,10 @@ std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& 
                                           const NameTable& links, const Scenario& scenario) {
   if (!file.Has("multicast")) return {};
   CheckMulticastMode(file, "multicast", scenario);
-  if (Bridges(scenario.routing.protocol)) {
-    file.Fail("multicast", "RBridges have no routes to groups: they flood such frames themselves");
+  if (FrameNodesOf(scenario) != nullptr) {
+    file.Fail("multicast",
+              "nodes that forward frames have no routes to groups: they flood such frames "
+              "themselves");
   }
   Scenario so_far = scenario;
   file.Each("multicast", [&](const Section& section) {

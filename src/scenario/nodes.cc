@@ -30,6 +30,24 @@ std::optional<std::string> ReadStack(const Section& section) {
   return version;
 }
 
+// What forwards: a data plane, or a program, of which there is one if the other is empty.
+struct Plane {
+  const fib::DataPlane* plane = nullptr;
+  std::string program;
+};
+
+Plane ReadPlane(const Section& section) {
+  if (!section.Find("data_plane")->IsMap()) {
+    return {fib::FindDataPlane(section.Text("data_plane")), ""};
+  }
+  const Section map = section.Inner("data_plane");
+  map.Need({"program"});
+  std::string program = map.Text("program");
+  if (forward::IsProgramLibrary(program)) return {nullptr, program};
+  map.Located("program", [&] { return &forward::LoadProgram(program); });  // no code of the user's
+  return {nullptr, program};
+}
+
 class NodeReader {
  public:
   explicit NodeReader(const Section& file) : file_(file), kernel_(ReadStack(file)) {}
@@ -49,7 +67,7 @@ class NodeReader {
     }
     if (nodes_.empty()) Fail(*value, "nodes: there are none");
     NumberRemotes(*value);
-    if (file_.Has("data_plane")) SetPlanes(*fib::FindDataPlane(file_.Text("data_plane")));
+    if (file_.Has("data_plane")) SetPlanes(ReadPlane(file_));
     return std::move(nodes_);
   }
 
@@ -92,10 +110,14 @@ class NodeReader {
   }
 
   // Of the nodes that have none of their own. A host's packets are the kernel's in any case.
-  void SetPlanes(const fib::DataPlane& plane) {
+  void SetPlanes(const Plane& read) {
     for (NodeSettings& node : nodes_) {
-      const bool is_possible = !node.host || plane.WhyNot(fib::Feature::kKernelStack).empty();
-      if (node.data_plane == nullptr && is_possible) node.data_plane = &plane;
+      if (node.data_plane != nullptr || !node.program.empty()) continue;
+      if (read.plane == nullptr) {
+        if (!node.host) node.program = read.program;
+      } else if (!node.host || read.plane->WhyNot(fib::Feature::kKernelStack).empty()) {
+        node.data_plane = read.plane;
+      }
     }
   }
 
@@ -169,8 +191,11 @@ class NodeReader {
     ReadRemote(section, node);
     if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
     if (section.Has("data_plane")) {
-      node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
-      const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
+      Plane read = ReadPlane(section);
+      node.data_plane = read.plane;
+      node.program = std::move(read.program);
+      const fib::DataPlane& plane = read.plane ? *read.plane : fib::kUserspaceProgram;
+      const std::string_view why_not = plane.WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
     ReadContainer(section, node);

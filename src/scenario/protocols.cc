@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "base/edit_distance.h"
+#include "rbridge/trill.h"
 
 namespace viaduct::scenario {
 namespace {
@@ -79,13 +80,27 @@ std::string_view WhyNoProtocol(std::string_view text) {
          "neither kernels nor programs read, into every data packet; use AODV";
 }
 
-bool Bridges(std::string_view protocol) {
-  const RoutingProtocol* known = FindRoutingProtocol(protocol);
+const FrameNodes* FrameNodesOf(const Scenario& scenario) {
+  static constexpr FrameNodes kRBridges = {"an RBridge", rbridge::kOverhead};
+  static constexpr FrameNodes kPrograms = {"a node that forwards frames",
+                                           forward::ProgramDescription::kMostOverhead};
+  if (HasRBridges(scenario)) return &kRBridges;
+  return HasFramePrograms(scenario) ? &kPrograms : nullptr;
+}
+
+bool HasRBridges(const Scenario& scenario) {
+  const RoutingProtocol* known = FindRoutingProtocol(scenario.routing.protocol);
   return known && known->bridges;
 }
 
+bool HasFramePrograms(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.nodes,
+                             [](const NodeSettings& node) { return !node.program.empty(); });
+}
+
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node) {
-  return !node.host && !node.routed_by_programs && scenario.routing.protocol != kNoProtocol;
+  return !node.host && !node.routed_by_programs && node.program.empty() &&
+         scenario.routing.protocol != kNoProtocol;
 }
 
 std::string WhyNoRBridge(const NodeSettings& node, Mode mode) {

@@ -34,10 +34,19 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text);
 std::string SuggestProtocol(std::string_view text);
 // Why a protocol of ns-3's cannot be one of a scenario; empty: nothing is known against it.
 std::string_view WhyNoProtocol(std::string_view text);
-// Whether it is a known protocol that `bridges`.
-bool Bridges(std::string_view protocol);
+// The nodes of a scenario that forward frames, not packets: all that are no hosts.
+struct FrameNodes {
+  std::string_view one;  // "an RBridge"
+  int overhead;          // the most by which they make frames longer between them, bytes
+};
+// Null: its nodes are routers.
+const FrameNodes* FrameNodesOf(const Scenario& scenario);
+// Whether they are RBridges (WMRP).
+bool HasRBridges(const Scenario& scenario);
+// Whether they forward by programs (NodeSettings::program).
+bool HasFramePrograms(const Scenario& scenario);
 // Whether ns-3 makes the node's routes: its protocol, or `static`. Programs make those of others,
-// and a host has the one to its gateway.
+// a host has the one to its gateway, and a node that forwards frames by a program none.
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);
 // Why an RBridge cannot have the data plane that it shall have; empty: it can, or has none yet.
 std::string WhyNoRBridge(const NodeSettings& node, Mode mode);

@@ -83,6 +83,9 @@ struct NodeSettings {
   bool routed_by_programs = false;
   // Overrides the data plane that the mode would give this node; null: not overridden.
   const fib::DataPlane* data_plane = nullptr;
+  // The forwarding program of a node that forwards frames, as forward::LoadProgram() takes it, its
+  // library's path relative to the folder that the command runs in; empty: it has none.
+  std::string program;
   std::map<std::string, std::string> sysctls;
   // Mode simulate: the version of the real kernel that is this node's network stack ("": the newest
   // that is built; with a slash: the file); absent: the stack is ns-3's own.

@@ -60,6 +60,8 @@ ordered_json TypeSchema(const Key& key) {
       return SectionSchema(path);
     case Type::kProtocol:
       return AnyOf({Scalar(), SectionSchema(path)});
+    case Type::kPlane:
+      return AnyOf({Choice(key), SectionSchema(path)});
     case Type::kSections:
       return ListOf(SectionSchema(path + "[]"));
     case Type::kAlias:

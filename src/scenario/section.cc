@@ -24,6 +24,8 @@ bool HasShape(Type type, const Value& value) {
     case Type::kSection:
     case Type::kProtocol:  // a word is a map by now: WriteRoutingAsMap()
       return value.IsMap();
+    case Type::kPlane:
+      return value.IsScalar() || value.IsMap();
     case Type::kSections:
     case Type::kAlias:
       return value.IsList();
@@ -123,7 +125,7 @@ std::string Section::Text(std::string_view key) const {
   const Key& known = FindKey(PathOf(key));
   const Value* member = Find(key);
   std::string text = member ? member->text : known.Default();
-  if (member && known.type == Type::kChoice) {
+  if (member && (known.type == Type::kChoice || known.type == Type::kPlane)) {
     const std::string choices = fmt::format(" {} ", known.choices);
     if (text.find(' ') != std::string::npos || text.empty() ||
         choices.find(" " + text + " ") == std::string::npos) {

@@ -8,6 +8,7 @@
 #include "ns3/boolean.h"
 #include "ns3/device-replacement.h"
 #include "ns3/enum.h"
+#include "ns3/frame-forwarder.h"
 #include "ns3/global-value.h"
 #include "ns3/interface-port.h"
 #include "ns3/lab-fd-net-device.h"
@@ -356,6 +357,13 @@ LabHelper::Release()
     {
         plane->Release();
     }
+    for (const Attachment& attachment : m_state->attachments)
+    {
+        if (const auto forwarder = attachment.node->GetObject<FrameForwarder>())
+        {
+            forwarder->Release();
+        }
+    }
 }
 
 void
@@ -384,6 +392,10 @@ LabHelper::Attach(const LabPlan& plan)
         case viaduct::fib::PortFrames::kPdus:
             AttachSimulatorNode(node, viaduct::rbridge::kIsIsType);
             AttachRBridge(node);
+            break;
+        case viaduct::fib::PortFrames::kOfProtocol:
+            AttachSimulatorNode(node, node.program->control_type);
+            AttachFrameForwarder(node);
             break;
         case viaduct::fib::PortFrames::kAll:
             AttachSimulatorNode(node, ETH_P_ALL);
@@ -500,6 +512,31 @@ LabHelper::AttachRBridge(const viaduct::lab::Node& node)
             m_state->planes.emplace_back(rbridge, plane.get());
         }
         rbridge->SetPlane(std::move(plane));
+    }
+}
+
+void
+LabHelper::AttachFrameForwarder(const viaduct::lab::Node& node)
+{
+    Ptr<FrameForwarder> forwarder;
+    uint32_t next = 0;
+    for (const Attachment& attachment : m_state->attachments)
+    {
+        if (attachment.nodeName != node.name)
+        {
+            continue;
+        }
+        forwarder = attachment.node->GetObject<FrameForwarder>();
+        if (forwarder->GetPortIndex(attachment.device) != next++)
+        {
+            throw UsageError("node " + node.name +
+                             ": the ports of its FrameForwarder are not the node's devices, in "
+                             "their order");
+        }
+    }
+    if (forwarder)
+    {
+        forwarder->MoveOut(m_state->broker->OpenTables(node.name), m_adopts);
     }
 }
 

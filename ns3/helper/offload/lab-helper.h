@@ -274,6 +274,7 @@ class LabHelper
     void WatchLinks(const std::string& node);
     void AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType);
     void AttachRBridge(const viaduct::lab::Node& node);
+    void AttachFrameForwarder(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, uint16_t etherType);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);

@@ -5,6 +5,7 @@
 #include "lab-plan.h"
 
 #include "ns3/channel-spec.h"
+#include "ns3/frame-forwarder.h"
 #include "ns3/ip-family.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/on-demand.h"
@@ -134,6 +135,15 @@ LabPlanner::PlanNode(Ptr<Node> node)
     viaduct::lab::Node planned;
     planned.name = LabNodeName(node);
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
+    if (const auto forwarder = node->GetObject<FrameForwarder>())
+    {
+        // Its plane is the simulator, or the forwarder's process, whatever others have.
+        if (planned.data_plane != &viaduct::fib::kSimulatorPlane)
+        {
+            planned.data_plane = &viaduct::fib::kUserspaceProgram;
+            planned.program = forwarder->GetDescription();
+        }
+    }
     planned.forwards_ipv4 = Forwards(node->GetObject<Ipv4>());
     planned.forwards_ipv6 = Forwards(node->GetObject<Ipv6>());
     if (planned.data_plane->layout.kernel_forwards)

@@ -4,6 +4,7 @@
 
 #include "device-replacement.h"
 
+#include "ns3/frame-forwarder.h"
 #include "ns3/ns3-access.h"
 #include "ns3/rbridge.h"
 
@@ -108,6 +109,10 @@ ReplaceDevice(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
     if (auto rbridge = node->GetObject<RBridge>())
     {
         rbridge->ReplaceDevice(oldDevice, newDevice);
+    }
+    if (auto forwarder = node->GetObject<FrameForwarder>())
+    {
+        forwarder->ReplaceDevice(oldDevice, newDevice);
     }
     ReplaceInIpv4(node, oldDevice, newDevice);
     ReplaceInIpv6(node, oldDevice, newDevice);

@@ -8,13 +8,11 @@
 #include "rbridge-plane.h"
 #include "rbridge.h"
 
+#include "ns3/event-listener.h"
 #include "ns3/node.h"
 
 #include "broker/client.h"
-#include "forward/event_ring.h"
 #include "forward/rbridge_tables.h"
-
-#include <optional>
 
 namespace ns3
 {
@@ -34,7 +32,6 @@ class RBridgeSharedPlane : public RBridgePlane
      * @throws viaduct::UsageError under another simulator
      */
     RBridgeSharedPlane(RBridge& rbridge, Ptr<Node> node, viaduct::broker::Tables tables);
-    ~RBridgeSharedPlane() override;
 
     void Publish(const viaduct::rbridge::Tables& tables) override;
 
@@ -45,17 +42,10 @@ class RBridgeSharedPlane : public RBridgePlane
     void Release();
 
   private:
-    bool ReadEvents();
-    void StopListening();
-
     RBridge& m_rbridge;                             //!< learns
-    uint32_t m_node;                                //!< the context of its events
-    viaduct::UniqueFd m_doorbell;                   //!< rings when there are events
     viaduct::forward::Mapping m_tables;             //!< memory
-    viaduct::forward::Mapping m_events;             //!< memory
     viaduct::forward::RBridgeTablesWriter m_writer; //!< of m_tables
-    viaduct::forward::EventReader m_reader;         //!< of m_events
-    std::optional<uint32_t> m_pollable;             //!< in the reactor
+    EventListener m_listener;                       //!< where terminals are seen
     bool m_held{false};                             //!< nothing is published
 };
 

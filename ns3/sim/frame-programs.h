@@ -1,0 +1,60 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_FRAME_PROGRAMS_H
+#define VIADUCT_SIM_FRAME_PROGRAMS_H
+
+#include "frame-nodes.h"
+#include "network.h"
+
+#include "result/run.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::sim
+{
+
+/** Gives the nodes that are not hosts their forwarding programs, and the protocol that writes the
+ * programs' tables.
+ * @param scenario a scenario with such programs
+ * @param network its nodes and links
+ * @throw viaduct::UsageError naming a program or a protocol that there is not
+ */
+void InstallFramePrograms(const viaduct::scenario::Scenario& scenario, const Network& network);
+
+/** Gives devices room for what the programs add to frames, on links between two of them.
+ * @param scenario a scenario with such programs
+ * @param link one of its links, with its devices
+ */
+void SetMtusOfPrograms(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
+
+/** Adds the frames that programs have lost in the simulator.
+ * @param network the nodes
+ * @param [in,out] report gets counters "NODE/program"
+ */
+void DescribeFramePrograms(const Network& network, viaduct::result::SimulatorReport& report);
+
+/** Nodes reach each other along nodes that are ready (FrameForwarder::IsReady()), whose programs
+ * carry frames between all their links, as far as is known. */
+class ProgramReachability : public FrameReachability
+{
+  public:
+    /**
+     * @param scenario a scenario with forwarding programs
+     * @param network its nodes; both must outlive this object
+     */
+    ProgramReachability(const viaduct::scenario::Scenario& scenario, const Network& network);
+    viaduct::result::Convergence Look() const override;
+
+  private:
+    const viaduct::scenario::Scenario& m_scenario;      //!< the scenario
+    const Network& m_network;                           //!< the nodes
+    std::map<std::string, std::vector<size_t>> m_links; //!< indices of links, by node
+};
+
+} // namespace ns3::sim
+
+#endif // VIADUCT_SIM_FRAME_PROGRAMS_H

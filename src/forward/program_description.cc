@@ -1,0 +1,130 @@
+#include "forward/program_description.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace viaduct::forward {
+namespace {
+
+constexpr std::array<std::string_view, 2> kStandalone = {"bridge", "hub"};
+
+std::string Replace(std::string text, std::string_view word, const std::string& by) {
+  const size_t at = text.find(word);
+  return at == std::string::npos ? text : text.replace(at, word.size(), by);
+}
+
+// A library's name as it is in every process.
+std::string AbsoluteName(const std::string& name) {
+  return IsProgramLibrary(name) ? std::filesystem::absolute(name).lexically_normal().string()
+                                : name;
+}
+
+std::vector<std::string> Strings(std::span<const std::string_view> views) {
+  return {views.begin(), views.end()};
+}
+
+// What dlopen(3) and dlsym(3) say names the file.
+std::string LastMessage() {
+  const char* message = dlerror();
+  return message != nullptr ? message : "unknown error";
+}
+
+const ProgramKind& LoadLibrary(const std::string& file) {
+  const std::string path = AbsoluteName(file);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) throw UsageError("forwarding program: " + LastMessage());
+  const auto* exported =
+      static_cast<const ExportedProgram*>(dlsym(library, "viaduct_forwarding_program"));
+  if (exported == nullptr) {
+    throw UsageError(fmt::format(
+        "forwarding program: {}: exports none; write VIADUCT_FORWARDING_PROGRAM(Class) in it",
+        path));
+  }
+  const ExportedProgram mine{};
+  if (exported->interface != mine.interface || exported->kind_size != mine.kind_size ||
+      exported->node_size != mine.node_size || exported->outbox_size != mine.outbox_size) {
+    throw UsageError(fmt::format(
+        "forwarding program: {}: was compiled with the headers of another version of Viaduct; "
+        "compile it again",
+        path));
+  }
+  DescribeProgram(exported->kind, path).Check();
+  return exported->kind;
+}
+
+}  // namespace
+
+std::string ProgramDescription::FilterOf(const wire::MacAddress& mac,
+                                         const std::string& own) const {
+  const std::string data = Replace(Replace(filter, "{mac}", mac.ToString()), "{own}", own);
+  if (control_type == 0) return data;
+  const std::string others = fmt::format("not ether proto {:#06x}", control_type);
+  return data.empty() ? others : fmt::format("({}) and {}", data, others);
+}
+
+void ProgramDescription::Check() const {
+  const auto fail = [&](const std::string& what) {
+    throw UsageError(fmt::format("forwarding program {}: {}", name, what));
+  };
+  if (outcomes.empty() || outcomes.front() != "forwarded") {
+    fail("the first of its outcomes must be \"forwarded\"");
+  }
+  if (outcomes.size() > kMostOutcomes) {
+    fail(fmt::format("{} outcomes are more than {}", outcomes.size(), kMostOutcomes));
+  }
+  for (const std::string& loss : losses) {
+    if (std::ranges::find(outcomes, loss) == outcomes.end()) {
+      fail(fmt::format("\"{}\" of its losses is none of its outcomes", loss));
+    }
+  }
+  if (filter.size() > kMostFilter) {
+    fail(fmt::format("a filter of {} bytes is longer than {}", filter.size(), kMostFilter));
+  }
+  if (table_words > kMostTableWords) {
+    fail(fmt::format("a table of {} words is larger than {}", table_words, kMostTableWords));
+  }
+  if (overhead > kMostOverhead) {
+    fail(fmt::format("{} bytes of overhead are more than {}", overhead, kMostOverhead));
+  }
+  if (control_type != 0 && control_type < 0x600) {
+    fail(fmt::format("{:#06x} is no EtherType: these begin at 0x0600", control_type));
+  }
+}
+
+ProgramDescription DescribeProgram(const ProgramKind& kind, const std::string& name) {
+  return {.name = AbsoluteName(name),
+          .outcomes = Strings(kind.outcomes),
+          .losses = Strings(kind.losses),
+          .filter = std::string(kind.filter),
+          .is_promiscuous = kind.is_promiscuous,
+          .control_type = kind.control_type,
+          .table_words = kind.table_words,
+          .overhead = kind.overhead};
+}
+
+ProgramDescription DescribeKnown(std::string_view name) {
+  return DescribeProgram(*FindProgram(name), std::string(name));
+}
+
+std::string StandaloneNames() { return fmt::format("{}", fmt::join(kStandalone, ", ")); }
+
+bool IsProgramLibrary(std::string_view name) { return name.ends_with(".so"); }
+
+const ProgramKind& LoadProgram(const std::string& name) {
+  if (IsProgramLibrary(name)) return LoadLibrary(name);
+  if (std::ranges::find(kStandalone, name) == kStandalone.end()) {
+    throw UsageError(
+        fmt::format("forwarding program: '{}' is not one of {}, and no shared library (FILE.so)",
+                    name, StandaloneNames()));
+  }
+  return *FindProgram(name);
+}
+
+}  // namespace viaduct::forward

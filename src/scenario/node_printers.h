@@ -1,0 +1,18 @@
+// What is printed of nodes by functions of its own, for the table of keys (scenario/keys.cc).
+#pragma once
+
+#include "scenario/keys.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::scenario {
+
+void PrintPosition(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+void PrintWaypoints(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario);
+void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+void PrintNodeRouting(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+void PrintRemote(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+void PrintVni(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+
+}  // namespace viaduct::scenario
