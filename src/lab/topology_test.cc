@@ -245,5 +245,27 @@ TEST(Topology, ProgramAddressesNeedTheSimulator) {
   EXPECT_THAT(ErrorOf(topology), HasSubstr("node n2: program addresses"));
 }
 
+TEST(Topology, ForwardingProgramsAreOfTheirPlane) {
+  Topology topology = Example();
+  Node& node = topology.nodes[1];
+  const auto error = [&] { return ErrorOf(topology); };
+  node.data_plane = &fib::kUserspaceProgram;
+  EXPECT_THAT(error(), HasSubstr("node n1: a forwarding program needs the data plane program"));
+  node.program = forward::DescribeKnown("bridge");
+  EXPECT_EQ(error(), "");
+  node.program->control_type = 0x88b5;
+  node.program->table_words = 7;
+  node.program->overhead = 30;
+  node.program->losses = {"malformed"};
+  const auto read = nlohmann::json::parse(JsonText(topology)).get<Topology>();
+  EXPECT_EQ(read.nodes[1].program, node.program);
+  EXPECT_EQ(read.nodes[1].data_plane, &fib::kUserspaceProgram);
+  node.program->losses = {"gone"};
+  EXPECT_THAT(error(), HasSubstr("forwarding program bridge: \"gone\""));
+  node.program = forward::DescribeKnown("bridge");
+  node.data_plane = &fib::kKernelPlane;
+  EXPECT_THAT(error(), HasSubstr("needs the data plane program"));
+}
+
 }  // namespace
 }  // namespace viaduct::lab

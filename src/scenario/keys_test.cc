@@ -28,6 +28,9 @@ constexpr char kOnOneLink[] =
     "links=[{line: all}, {pair: [h, n1]}]\n"
     "nodes.h={host: true, remote: true}";
 
+constexpr char kOfFrames[] =
+    "nodes.h={host: true}\nflows=[]\nprograms=[]\ndata_plane={program: bridge}";
+
 constexpr char kRouteToGroup[] =
     "mode=offload\n"
     "multicast=[{node: n0, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n0]}]";
@@ -47,6 +50,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"duration", "", "duration=20s"},
     {"mode", "", "mode=offload"},
     {"data_plane", "", "data_plane=ebpf"},
+    {"data_plane.program", kOfFrames, "data_plane.program=hub"},
     {"stack", "", "stack=kernel:6.12"},
     {"guests", "", "guests=embedded"},
     {"routing", "", "routing={protocol: static}"},
@@ -69,6 +73,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME.gateway", "nodes.h={host: true, gateway: n0}", "nodes.h.gateway=n1"},
     {"nodes.NAME.routing", "", "nodes.n1.routing=none"},
     {"nodes.NAME.data_plane", "", "nodes.n1.data_plane=kernel"},
+    {"nodes.NAME.data_plane.program", kOfFrames, "nodes.n1.data_plane={program: hub}"},
     {"nodes.NAME.stack", "", "nodes.n1.stack=kernel:6.1"},
     {"nodes.NAME.sysctls", "", "nodes.n1.sysctls={a: b}"},
     {"nodes.NAME.interfaces", "mode=offload", "nodes.n1.interfaces=[eno1]"},

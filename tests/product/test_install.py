@@ -129,6 +129,28 @@ def test_others_build_with_cmake(prefix: Path, tmp_path: Path) -> None:
     assert execute([str(build / "spec")]).expect().output == "delay=20ms loss=1%\n"
 
 
+def test_others_build_a_layer_2_protocol(prefix: Path, tmp_path: Path) -> None:
+    """The one of docs/howto/layer2.md, and a program alone, as written there."""
+    folder = tmp_path / "flooding"
+    shutil.copytree(next(prefix.glob("share/viaduct/examples/flooding")), folder)
+    page = (REPOSITORY / "docs/howto/layer2.md").read_text()
+    repeater = page.split("```cpp\n")[1].split("```")[0]
+    (folder / "repeater.cc").write_text(repeater)
+    with (folder / "CMakeLists.txt").open("a") as file:
+        file.write("add_library(repeater SHARED repeater.cc)\n")
+        file.write("target_link_libraries(repeater PRIVATE viaduct::program)\n")
+    configure = ["cmake", "-S", str(folder), "-B", str(folder / "build")]
+    execute([*configure, f"-DCMAKE_PREFIX_PATH={prefix}"]).expect()
+    execute(["cmake", "--build", str(folder / "build")], timeout=600).expect()
+    for change in ([], ["--set", "data_plane={program: build/librepeater.so}"]):
+        ring = ["ring.yaml", "--set", "duration=1s", "--set", "events=[]"]
+        if change:  # a repeater knows no loops
+            change += ["--set", "links.0={line: [n0, n1, n2, n3]}", "--set", "routing=none"]
+        for mode in ("simulate", "offload"):
+            done = installed(prefix, "run", *ring, *change, "--mode", mode, cwd=folder).expect()
+            assert done.output.count("   0%") == 2, done
+
+
 def test_others_build_with_pkg_config(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "spec.cc").write_text(PATH)
     (tmp_path / "scenario.cc").write_text(SCENARIO)
