@@ -121,9 +121,7 @@ UpcallPort::Start()
 {
     std::set<wire::Family> families;
     const auto add = [&]<class Family>(Family) {
-        // A user's protocol may still have a table where packets cannot go up.
-        if (FindsRoutesOnDemand<Family>(m_node) ||
-            (m_kernel->CanOpen() && MayFindRoutesOnDemand<Family>(m_node)))
+        if (FindsRoutesOnDemand<Family>(m_node) || MayFindRoutesOnDemand<Family>(m_node))
         {
             families.insert(Family::FAMILY);
         }

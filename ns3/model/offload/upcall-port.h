@@ -52,8 +52,6 @@ class UpcallPort : public Object
     {
       public:
         virtual ~Kernel() = default;
-        /** @return whether the node's data plane can give packets to the simulator */
-        virtual bool CanOpen() const = 0;
         /**
          * @param families of the packets that go up
          * @return what carries them; called once
