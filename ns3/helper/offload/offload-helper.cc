@@ -240,13 +240,7 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.routes->SetKnownAddresses(known);
     offload.routes->SetPollBudget(m_budget);
     offload.upcalls = MakeUpcalls(node, place, known, names, broker);
-    offload.upcalls->SetRouted([routes = offload.routes] { routes->RequestUpdate(); });
-    offload.upcalls->SetDecided(
-        [routes = offload.routes](const auto& destination, const auto& gateway, auto device) {
-            routes->Decide(destination, gateway, device);
-        });
-    offload.routes->SetUpcalls(
-        [upcalls = PeekPointer(offload.upcalls)](auto family) { return upcalls->IsOpen(family); });
+    ConnectUpcalls(offload.routes, offload.upcalls);
     offload.routes->SetSink(std::make_shared<HandoverRoutes>(
         std::make_shared<viaduct::broker::NodeRoutes>(broker, name), offload.upcalls));
     offload.multicast = MakeMulticast(node, name, names, broker);
