@@ -56,7 +56,7 @@ flows: [{{type: udp, from: n0, to: n2, size: 100, rate: 16Mbit, start: 2s, durat
     upcalls = run["counters"]["n0/upcalls"]
     dropped = sum(upcalls.get("drops", {}).values())  # AODV keeps 64
     assert upcalls["rx_frames"] == upcalls["tx_frames"] + dropped, "each has a fate"
-    # What was kept comes to n1 at once, which a forwarder may be too slow for.
+    # Kept packets come to n1 at once, which a forwarder may be too slow for.
     behind = sum(run["data_planes"]["n1"].get("drops", {}).values())
     behind += sum(run["counters"]["n1/upcalls"].get("drops", {}).values())
     ends = 5  # markers of the sender

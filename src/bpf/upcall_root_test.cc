@@ -262,7 +262,7 @@ TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{21, false, At().nowhere, 64}));
 }
 
-// They use no route of the node's own.
+// Such a packet uses no route of the node's own.
 TEST_P(UpcallTest, WhatTheKernelSendsForAForwarderIsNotCopied) {
   const std::string right = WithoutLength(At().right);
   const UniqueFd at_right = Receiver(right_, At().family);

@@ -28,8 +28,8 @@ UniqueFd RawSocket(int family, int protocol) {
   return opened;
 }
 
-// What waits for a neighbour is the socket's until then: as much as may wait for one that is held
-// (lab/upcalls.cc).
+// Packets that wait for a neighbour are the socket's until then: as many as may wait for one that
+// is held (lab/upcalls.cc).
 constexpr int kSendBuffer = 16 << 20;
 
 // A socket that sends only. Packets of protocol 255 would be received by it instead of being
@@ -42,7 +42,7 @@ UniqueFd SendingSocket(const wire::IpAddress& bound_to) {
   // Errors go where the packet came from, and that may be a broadcast address.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
   SetSocketBuffer(opened.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
-  // Its packets are no use of a route by a program of the node.
+  // The packets of this socket are no use of a route by a program of the node.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_MARK, sys::kForwardedMark, "SO_MARK");
   sockaddr_in ipv4{};
   ipv4.sin_family = AF_INET;

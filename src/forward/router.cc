@@ -221,8 +221,8 @@ Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& 
               outbox);
 }
 
-// Who installs a route may hold its neighbour before, so that packets wait there (lab/upcalls.h):
-// whoever sees the route must see that, too.
+// A neighbour may be held before a route to it is installed, so that packets wait there
+// (lab/upcalls.h): whoever sees the route must see that, too.
 Neighbour* Router::FindNeighbour(const Way& way) {
   const uint32_t version = table_.Version();
   if (read_neighbours_ && version != version_) read_neighbours_();

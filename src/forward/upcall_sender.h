@@ -20,7 +20,7 @@ class UpcallSender {
   // By port.
   explicit UpcallSender(std::vector<UniqueFd> sockets) : sockets_(std::move(sockets)) {}
 
-  // Of what came in on `port`, through the device `ifindex`. Returns false if the packet is lost
+  // Sends what came in on `port`, through the device `ifindex`. Returns false if the packet is lost
   // and the device does not count it.
   bool Send(size_t port, wire::ConstBytes packet, uint32_t ifindex);
 

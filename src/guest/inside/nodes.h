@@ -48,7 +48,7 @@ class Nodes {
   void AddNeighbour(const agent::Operation& operation);
   void WriteSysctl(const agent::Operation& operation);
   void AddRule(const agent::Operation& operation);
-  // Of an interface of the node, whose namespace is entered. Throws SystemError.
+  // The name of an interface of the node, whose namespace is entered. Throws SystemError.
   std::string NameOf(const Node& node, int ifindex);
   void AddMptcpEndpoint(const agent::Operation& operation);
   void SetMptcpLimits(const agent::Operation& operation);
