@@ -22,6 +22,7 @@ from labs import (
 )
 
 MODES = ["simulate", "traditional", "emulate", "offload"]
+PLANES = ["kernel", "userspace"]
 LINE = """
 routing: {protocol: AODV}
 duration: 5s
@@ -78,19 +79,24 @@ def test_hosts_are_refused(scenario: Callable[[str], Path]) -> None:
     assert "AODV announces nodes, not networks" in message
 
 
-def test_a_flow_leaves_the_simulator(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("plane", PLANES)
+def test_a_flow_leaves_the_simulator(
+    plane: str, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
     """Only first packets go up; nothing is lost, and the route stays as long as it is used."""
-    text = """
-        routing: {protocol: AODV}
+    text = f"""
+        routing: {{protocol: AODV}}
+        data_plane: {plane}
         duration: 9s
         nodes: 4
-        links: [{line: all}]
+        links: [{{line: all}}]
         flows:
-          - {type: udp, from: n0, to: n3, size: 160, rate: 100kbit, start: 1s, duration: 7s}
+          - {{type: udp, from: n0, to: n3, size: 160, rate: 100kbit, start: 1s, duration: 7s}}
     """
     file = tmp_path / "run.json"
     viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
     run = results(file)
+    assert {each["name"] for each in run["data_planes"].values()} == {plane}
     flow = run["flows"][0]
     assert flow["sent"] > 300
     assert flow["received"] == flow["sent"], "AODV keeps 64 packets, more than come meanwhile"
@@ -99,7 +105,7 @@ def test_a_flow_leaves_the_simulator(scenario: Callable[[str], Path], tmp_path: 
         assert counters["rx_frames"] < 0.2 * flow["sent"], (node, counters)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [*MODES, "offload --set data_plane=userspace"])
 def test_a_cut_link_is_gone_round(
     mode: str, scenario: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -112,20 +118,22 @@ def test_a_cut_link_is_gone_round(
         flows: [{type: ping, from: n4, to: n1, interval: 100ms, duration: 11s}]
     """
     file = tmp_path / "run.json"
-    viaduct("run", scenario(text), "--mode", mode, "--json", file).expect()
+    viaduct("run", scenario(text), "--mode", *mode.split(), "--json", file).expect()
     ping = results(file)["flows"][0]
     assert [when for when, _ in ping["samples"] if when < 2], "before the cut"
     assert [when for when, _ in ping["samples"] if when > 7], "after it"
 
 
+@pytest.mark.parametrize("plane", PLANES)
 def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(
-    lab: str, scenario: Callable[[str], Path], tmp_path: Path
+    plane: str, lab: str, scenario: Callable[[str], Path], tmp_path: Path
 ) -> None:
     """Packets come before the route, while it is installed on each node, and after."""
-    text = """
-        routing: {protocol: AODV, attributes: {MaxQueueLen: 100000}}
+    text = f"""
+        routing: {{protocol: AODV, attributes: {{MaxQueueLen: 100000}}}}
+        data_plane: {plane}
         nodes: 4
-        links: [{line: all}]
+        links: [{{line: all}}]
     """
     viaduct("up", scenario(text)).expect()
     try:
@@ -146,11 +154,15 @@ def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(
         viaduct("down", lab).expect()
 
 
-def test_the_kernel_has_the_routes_that_are_used(lab: str, scenario: Callable[[str], Path]) -> None:
-    text = """
-        routing: {protocol: AODV}
+@pytest.mark.parametrize("plane", PLANES)
+def test_the_kernel_has_the_routes_that_are_used(
+    plane: str, lab: str, scenario: Callable[[str], Path]
+) -> None:
+    text = f"""
+        routing: {{protocol: AODV}}
+        data_plane: {plane}
         nodes: 3
-        links: [{line: all}]
+        links: [{{line: all}}]
     """
     viaduct("up", scenario(text)).expect()
     try:

@@ -22,6 +22,7 @@ from labs import (
 )
 
 MODES = ["simulate", "traditional", "emulate", "offload"]
+PLANES = ["kernel", "userspace"]
 LIBRARY = BUILD / "ns3" / "libipv6-request-routing.so"
 ON_DEMAND = """
 routing: {protocol: "ns3::Ipv6RequestRouting"}
@@ -37,7 +38,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(file: Path, mode: str, tmp_path: Path) -> dict[str, Any]:
     report = tmp_path / "run.json"
-    viaduct("run", file, "--mode", mode, "--json", report).expect()
+    viaduct("run", file, "--mode", *mode.split(), "--json", report).expect()
     return results(report)
 
 
@@ -62,7 +63,10 @@ def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: P
     assert tcp["rate_bit_per_s"] > 1e5
 
 
-def test_a_flow_leaves_the_simulator(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("plane", PLANES)
+def test_a_flow_leaves_the_simulator(
+    plane: str, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
     """Only first packets go up; nothing is lost, and the route stays as long as it is used."""
     text = """
         duration: 9s
@@ -71,7 +75,8 @@ def test_a_flow_leaves_the_simulator(scenario: Callable[[str], Path], tmp_path: 
         flows:
           - {type: udp, from: n0, to: n3, size: 160, rate: 100kbit, start: 1s, duration: 7s}
     """
-    done = run(scenario(ON_DEMAND + dedent(text)), "offload", tmp_path)
+    mode = f"offload --set data_plane={plane}"
+    done = run(scenario(ON_DEMAND + dedent(text)), mode, tmp_path)
     flow = done["flows"][0]
     assert flow["sent"] > 300
     assert flow["received"] == flow["sent"]
@@ -82,7 +87,7 @@ def test_a_flow_leaves_the_simulator(scenario: Callable[[str], Path], tmp_path: 
         assert counters["rx_frames"] < 0.2 * flow["sent"], (node, counters)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [*MODES, "offload --set data_plane=userspace"])
 def test_a_cut_link_is_gone_round(
     mode: str, scenario: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -98,13 +103,15 @@ def test_a_cut_link_is_gone_round(
     assert [when for when, _ in ping["samples"] if when > 8], "after it"
 
 
+@pytest.mark.parametrize("plane", PLANES)
 def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(
-    lab: str, scenario: Callable[[str], Path], tmp_path: Path
+    plane: str, lab: str, scenario: Callable[[str], Path], tmp_path: Path
 ) -> None:
     """Packets come before the route, while it is installed on each node, and after."""
-    text = """
+    text = f"""
+        data_plane: {plane}
         nodes: 4
-        links: [{line: all}]
+        links: [{{line: all}}]
     """
     viaduct("up", scenario(ON_DEMAND + dedent(text))).expect()
     try:
@@ -125,10 +132,14 @@ def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(
         viaduct("down", lab).expect()
 
 
-def test_the_kernel_has_the_routes_that_are_used(lab: str, scenario: Callable[[str], Path]) -> None:
-    text = """
+@pytest.mark.parametrize("plane", PLANES)
+def test_the_kernel_has_the_routes_that_are_used(
+    plane: str, lab: str, scenario: Callable[[str], Path]
+) -> None:
+    text = f"""
+        data_plane: {plane}
         nodes: 3
-        links: [{line: all}]
+        links: [{{line: all}}]
     """
     viaduct("up", scenario(ON_DEMAND + dedent(text))).expect()
     ping = ("ping", "-6", "-c", "3", "-i", "0.2", N2)

@@ -4,7 +4,9 @@
 
 #include "run-report.h"
 
+#include "ns3/kernel-node.h"
 #include "ns3/lab-fd-net-device.h"
+#include "ns3/node-list.h"
 #include "ns3/path-channel.h"
 #include "ns3/program-port.h"
 #include "ns3/reactor-simulator-impl.h"
@@ -27,7 +29,8 @@ template <class Device>
 viaduct::result::DeviceCounters
 CountersOf(const Device& device)
 {
-    const viaduct::io::PortCounters port = device.GetPort()->Counters();
+    const viaduct::io::PortCounters port =
+        device.GetPort() ? device.GetPort()->Counters() : viaduct::io::PortCounters();
     viaduct::result::DeviceCounters counters;
     counters.frames = viaduct::engine::DescribeCounters(port);
     counters.tx_dropped_unclaimed = port.tx_dropped_unclaimed;
@@ -60,6 +63,20 @@ AddUpcalls(const std::string& node,
     auto& copies = report.counters[node + "/copies"];
     copies.frames.rx_frames = upcalls.copies.packets;
     copies.frames.rx_bytes = upcalls.copies.bytes;
+}
+
+void
+AddChanged(const std::string& node,
+           const UpcallPort& port,
+           const std::string& instead,
+           viaduct::result::SimulatorReport& report)
+{
+    if (const uint64_t changed = port.GetCounters().changed; changed > 0)
+    {
+        report.refused.push_back(
+            node + ": its protocol changed " + std::to_string(changed) +
+            " data packets, which the kernels that receive them do not undo; " + instead);
+    }
 }
 
 void
@@ -173,12 +190,7 @@ AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
                                          "; use data_plane: kernel");
             }
         }
-        if (const uint64_t changed = offload.upcalls->GetCounters().changed; changed > 0)
-        {
-            report.refused.push_back(
-                name + ": its protocol changed " + std::to_string(changed) +
-                " data packets, which the kernels that receive them do not undo; use mode emulate");
-        }
+        AddChanged(name, *offload.upcalls, "use mode emulate", report);
         if (const std::string& refusal = offload.routes->GetRefusal(); !refusal.empty())
         {
             report.refused.push_back(name + ": " + refusal);
@@ -247,6 +259,16 @@ MakeReport(const LabHelper* lab)
         AddDevices(*lab, report);
         AddRoutes(*lab, report);
         report.exceeded = lab->GetExceededLimits();
+    }
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        const auto kernel = (*node)->GetObject<KernelNode>();
+        const auto upcalls = kernel ? kernel->GetUpcalls() : nullptr;
+        if (upcalls && upcalls->IsOpen())
+        {
+            AddUpcalls(kernel->GetName(), *upcalls, report);
+            AddChanged(kernel->GetName(), *upcalls, "use stack: ns3", report);
+        }
     }
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

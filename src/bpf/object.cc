@@ -19,8 +19,9 @@
 namespace viaduct::bpf {
 namespace {
 
-// BPF_TCX_INGRESS of linux/bpf.h since 6.6; older headers do not have it.
+// BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers do not have them.
 constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
+constexpr auto kTcxEgress = static_cast<bpf_attach_type>(47);
 constexpr uint32_t kStayingFilter =
     0x5664;  // handle and priority; what the kernel chooses is other
 constexpr size_t kLongestFrame = 65536 + 64;
@@ -120,18 +121,18 @@ void Object::Attach(int ifindex) {
   }
 }
 
-UniqueFd Object::AttachFirst(const char* program, int ifindex) const {
+UniqueFd Object::AttachFirst(const char* program, int ifindex, Side side) const {
   constexpr uint32_t kBefore = 1U << 3;  // BPF_F_BEFORE of linux/bpf.h since 6.6
   const bpf_program* found = bpf_object__find_program_by_name(object_.get(), program);
   bpf_link_create_opts options{};
   options.sz = sizeof options;
   options.flags = kBefore;
-  const int link = IsSaidToLack("tcx")
-                       ? -1
-                       : bpf_link_create(bpf_program__fd(found), ifindex, kTcxIngress, &options);
+  const bpf_attach_type hook = side == Side::kIngress ? kTcxIngress : kTcxEgress;
+  const int link =
+      IsSaidToLack("tcx") ? -1 : bpf_link_create(bpf_program__fd(found), ifindex, hook, &options);
   if (link >= 0) return UniqueFd(link);
   if (!IsSaidToLack("tcx") && errno != EINVAL) RefuseInterface(purpose_, ifindex, errno);
-  AttachToClsact(program, ifindex, Side::kIngress);
+  AttachToClsact(program, ifindex, side);
   return {};
 }
 

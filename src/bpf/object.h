@@ -56,10 +56,10 @@ class Object {
   // The same, for as long as the descriptor is open, at most as long as the interface exists.
   // Throws EnvironmentError, before Linux 6.6 always.
   [[nodiscard]] UniqueFd AttachWhileOpen(int ifindex) const;
-  // One of the object's programs, before all others that are or will be at the ingress of the
+  // One of the object's programs, before all others that are or will be at this side of the
   // interface, for as long as the descriptor is open. Before Linux 6.6 it returns none, and the
   // program stays as AttachToClsact() says. Throws EnvironmentError.
-  [[nodiscard]] UniqueFd AttachFirst(const char* program, int ifindex) const;
+  [[nodiscard]] UniqueFd AttachFirst(const char* program, int ifindex, Side side) const;
   // One of the object's programs, for as long as the interface exists, longer than this object; in
   // place of the one that was put there in this way before. Throws EnvironmentError.
   void AttachToClsact(const char* program, int ifindex, Side side) const;

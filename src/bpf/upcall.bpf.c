@@ -123,8 +123,7 @@ static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   const __u64 now = bpf_ktime_get_coarse_ns();
   struct recent4* recent = recent_of(&upcall_recent4, &flow, sizeof flow);
   if (!recent) return 0;
-  if (now - recent->last < settings.interval &&
-      is_same_flow(&recent->flow, &flow, sizeof flow)) {
+  if (now - recent->last < settings.interval && is_same_flow(&recent->flow, &flow, sizeof flow)) {
     return 0;
   }
   recent->flow = flow;
@@ -150,8 +149,7 @@ static __always_inline int is_due_ipv6(struct __sk_buff* skb, __u32 where) {
   const __u64 now = bpf_ktime_get_coarse_ns();
   struct recent6* recent = recent_of(&upcall_recent6, &flow, sizeof flow);
   if (!recent) return 0;
-  if (now - recent->last < settings.interval &&
-      is_same_flow(&recent->flow, &flow, sizeof flow)) {
+  if (now - recent->last < settings.interval && is_same_flow(&recent->flow, &flow, sizeof flow)) {
     return 0;
   }
   if (is_neighbour_discovery(skb)) return 0;
@@ -177,10 +175,11 @@ static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
 SEC("tc")
 int viaduct_upcall_in(struct __sk_buff* skb) { return copy(skb, 0); }
 
-// Only those that have not come in anywhere.
+// Only those that have not come in anywhere, neither to the kernel nor to a forwarder.
 SEC("tc")
 int viaduct_upcall_out(struct __sk_buff* skb) {
-  return skb->ingress_ifindex == 0 ? copy(skb, 1) : TC_ACT_UNSPEC;
+  const int is_own = skb->ingress_ifindex == 0 && skb->mark != VIADUCT_FORWARDED_MARK;
+  return is_own ? copy(skb, 1) : TC_ACT_UNSPEC;
 }
 
 // The kernel reports on every interface which groups it listens to (RFC 3810).
@@ -196,8 +195,12 @@ static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
 // origin would be taken for another, so it is dropped.
 SEC("tc")
 int viaduct_upcall_mark(struct __sk_buff* skb) {
-  const struct viaduct_upcall_header header = {.ifindex = skb->ingress_ifindex,
-                                               .is_copy = skb->mark == COPY_MARK};
+  __u32 mark = skb->mark, ifindex = skb->ingress_ifindex;
+  // Otherwise clang chooses between the fields' addresses, which the verifier refuses.
+  asm volatile("" : "+r"(mark), "+r"(ifindex));
+  const int is_passed = skb->protocol == bpf_htons(VIADUCT_PASSED_UP);
+  const struct viaduct_upcall_header header = {.ifindex = is_passed ? mark : ifindex,
+                                               .is_copy = !is_passed && mark == COPY_MARK};
   if (is_to_link_local_group(skb)) return TC_ACT_STOLEN;  // not counted as lost
   if (bpf_skb_change_head(skb, sizeof header, 0) != 0 ||
       bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) != 0) {

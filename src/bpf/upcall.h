@@ -3,6 +3,12 @@
 
 #include <linux/types.h>
 
+/* A frame of this type (local experimental, IEEE Std 802) at the TUN device is a packet that a
+ * forwarder in userspace passes up, without a header; its mark is where it came in. */
+#define VIADUCT_PASSED_UP 0x88b5
+/* The mark of a packet that a forwarder in userspace lets the node's kernel send. */
+#define VIADUCT_FORWARDED_MARK 0x56644657
+
 /* Before each packet that goes up, in the byte order of the machine. */
 struct viaduct_upcall_header {
   __u32 ifindex; /* it came in on this interface; 0: a program of the node sent it */

@@ -3,10 +3,13 @@
 
 #include "bpf/upcall.h"
 #include "bpf/upcall_program.h"
+#include "sys/network/packet_marks.h"
 
 namespace viaduct::bpf {
 
 static_assert(sizeof(viaduct_upcall_header) == kUpcallHeader);
+static_assert(VIADUCT_PASSED_UP == sys::kPassedUp);
+static_assert(VIADUCT_FORWARDED_MARK == sys::kForwardedMark);
 
 std::optional<Upcall> ReadUpcall(std::span<std::byte> bytes) {
   if (bytes.size() < kUpcallHeader) return std::nullopt;

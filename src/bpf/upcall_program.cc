@@ -1,5 +1,7 @@
 #include "bpf/upcall_program.h"
 
+#include <utility>
+
 #include "bpf/object.h"
 #include "bpf/program.h"
 #include "bpf/upcall.h"
@@ -33,10 +35,12 @@ std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& optio
   object.AttachToClsact("viaduct_upcall_mark", options.tun_ifindex, Object::Side::kEgress);
   std::vector<UniqueFd> links;
   for (const int ifindex : options.ifindexes) {
-    if (UniqueFd link = object.AttachFirst("viaduct_upcall_in", ifindex)) {
-      links.push_back(std::move(link));
+    for (const auto& [program, side] : {std::pair("viaduct_upcall_in", Object::Side::kIngress),
+                                        std::pair("viaduct_upcall_out", Object::Side::kEgress)}) {
+      if (UniqueFd link = object.AttachFirst(program, ifindex, side)) {
+        links.push_back(std::move(link));
+      }
     }
-    object.AttachToClsact("viaduct_upcall_out", ifindex, Object::Side::kEgress);
   }
   return links;
 }

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
@@ -23,6 +24,7 @@
 #include "bpf/upcall_program.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
+#include "sys/network/packet_marks.h"
 #include "sys/network/tun.h"
 #include "wire/ethernet.h"
 #include "wire/test/packet_builder.h"
@@ -231,6 +233,47 @@ TEST_P(UpcallTest, MissesTellWhereTheyCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{21, false, At().nowhere, 63}));
   Send(router_.UdpSocket(At().family), At().family, At().also_nowhere);
   EXPECT_EQ(Next(), (GoneUp{0, false, At().also_nowhere, 64}));
+}
+
+// As a forwarder in userspace sends (forward/upcall_sender.h).
+TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
+  Attach();
+  const auto up = [&](int came_in) {
+    const sys::NamespaceScope scope(router_.fd.get());
+    const UniqueFd socket(SystemCall("socket", ::socket(AF_PACKET, SOCK_RAW, 0)));
+    SetSocketOption(socket.get(), SOL_SOCKET, SO_MARK, came_in, "SO_MARK");
+    sockaddr_ll to{};
+    to.sll_family = AF_PACKET;
+    to.sll_protocol = htons(sys::kPassedUp);
+    to.sll_ifindex = tun_index_;
+    namespace packet = wire::packet;
+    const std::vector<std::byte> frame =
+        At().family == AF_INET
+            ? packet::Build(packet::Ethernet{} / packet::Ipv4{.destination = At().nowhere} /
+                            packet::Udp{})
+            : packet::Build(packet::Ethernet{} / packet::Ipv6{.destination = At().nowhere} /
+                            packet::Udp{});
+    SystemCall("sendto", sendto(socket.get(), &frame[14], frame.size() - 14, 0,
+                                reinterpret_cast<const sockaddr*>(&to), sizeof to));
+  };
+  up(22);
+  EXPECT_EQ(Next(), (GoneUp{22, false, At().nowhere, 64}));
+  up(21);
+  EXPECT_EQ(Next(), (GoneUp{21, false, At().nowhere, 64}));
+}
+
+// Such a packet uses no route of the node's own.
+TEST_P(UpcallTest, WhatTheKernelSendsForAForwarderIsNotCopied) {
+  const std::string right = WithoutLength(At().right);
+  const UniqueFd at_right = Receiver(right_, At().family);
+  Attach({21, 22}, Duration::Seconds(1000));
+  const UniqueFd socket = router_.UdpSocket(At().family);
+  SetSocketOption(socket.get(), SOL_SOCKET, SO_MARK, sys::kForwardedMark, "SO_MARK");
+  Send(socket, At().family, right);
+  Send(socket, At().family, At().nowhere);
+  EXPECT_EQ(Next(), (GoneUp{0, false, At().nowhere, 64})) << "the first one is not copied";
+  Send(router_.UdpSocket(At().family), At().family, right);
+  EXPECT_EQ(Next(), (GoneUp{0, true, right, 64})) << "a program's is";
 }
 
 // The kernel cuts it after the program has written the origin.

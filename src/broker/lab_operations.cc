@@ -76,8 +76,10 @@ bool JoinsPaths(const lab::Topology& topology) {
 
 // For each node its namespace, a session in it, its routes and a link monitor; for each emulated
 // link the engine's two ports; for each eBPF program its tables and a link for each interface; for
-// each node of the forwarder its memory, and while that starts its sockets; and what programs and
-// clients need.
+// each node of the forwarder its memory, and while that starts its sockets (three of each
+// interface, and the broker's copy of one); for each node that goes by hop, as where a protocol
+// finds routes on demand, the two links of an interface's copies; and what programs and clients
+// need.
 void RequireDescriptorsFor(const lab::Topology& topology) {
   constexpr size_t kPerNode = 4, kPerProgram = 12, kPerForwarder = 13, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
@@ -86,7 +88,8 @@ void RequireDescriptorsFor(const lab::Topology& topology) {
   for (const lab::Node& node : topology.nodes) {
     if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
     if (joins) needed += 1 + 2 * node.interfaces.size();
-    if (MayForward(*node.data_plane)) needed += kPerForwarder + 2 * node.interfaces.size();
+    if (!node.by_hop.empty()) needed += 2 * node.interfaces.size();
+    if (MayForward(*node.data_plane)) needed += kPerForwarder + 4 * node.interfaces.size();
   }
   sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }
@@ -320,16 +323,11 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node,
                      " passes no packets up: its data plane is the simulator, or "
                      "another program gets them");
   }
-  if (!state.choice.plane->layout.kernel_forwards) {
-    throw UsageError(
-        fmt::format("node {}: its protocol finds routes on demand, which needs "
-                    "data_plane: kernel, ebpf, joined or auto, not {}",
-                    node, state.choice.plane->name));
-  }
   if (joined_) LeaveByHop(node, "its protocol decides about packets");
   lab::Upcalls upcalls = lab::OpenUpcalls(*lab_, node, families);
   state.upcalls = families;
   state.upcall_programs = std::move(upcalls.programs);
+  state.routes->SetUpcallDevice(upcalls.ifindex);
   return std::move(upcalls.device);
 }
 

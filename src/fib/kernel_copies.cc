@@ -8,14 +8,16 @@ namespace viaduct::fib {
 namespace {
 
 // Whose the packets to such a destination are; nothing: as where there is no entry. In IPv4 the
-// forwarder answers what it does not forward; in IPv6 the kernel does.
+// forwarder answers what it does not forward; in IPv6 the kernel does. What goes up the forwarder
+// passes there.
 std::optional<bpf::CopyFilter::Taker> TakerOf(wire::Family family, forward::Kind kind) {
   using Taker = bpf::CopyFilter::Taker;
   if (kind == forward::Kind::kNone) return std::nullopt;
   const bool is_kernels = kind == forward::Kind::kLocal || kind == forward::Kind::kBroadcast;
   if (family == wire::Family::kIpv4)
     return is_kernels ? std::optional(Taker::kKernel) : std::nullopt;
-  return kind == forward::Kind::kForward ? Taker::kForwarder : Taker::kKernel;
+  const bool is_passed_on = kind == forward::Kind::kForward || kind == forward::Kind::kUp;
+  return is_passed_on ? Taker::kForwarder : Taker::kKernel;
 }
 
 }  // namespace

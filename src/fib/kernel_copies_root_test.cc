@@ -221,6 +221,21 @@ TEST_F(KernelCopiesTest, LeavesAnInterfaceThatIsTakenAway) {
   });
 }
 
+TEST_F(KernelCopiesTest, TheKernelDoesNotNeedWhatTheForwarderPassesUp) {
+  sys::InScratchNamespace([] {
+    Neighbourhood router;
+    KernelCopies copies(router.place.namespace_fd);
+    const int port = router.netlink.IfIndex("eth0");
+    copies.Resume(router.netlink, {port});
+    EXPECT_FALSE(router.IsDiscarded("fd01::1")) << "which it answers";
+    for (const char* everything : {"0.0.0.0/0", "::/0"}) {
+      copies.Write(wire::IpPrefix::Parse(everything), forward::Kind::kUp);
+    }
+    EXPECT_TRUE(router.IsDiscarded("10.9.0.1"));
+    EXPECT_TRUE(router.IsDiscarded("fd01::1"));
+  });
+}
+
 TEST_F(KernelCopiesTest, TheKernelGetsAFamilyWholeOfWhichThereIsTooMuch) {
   sys::InScratchNamespace([] {
     Neighbourhood router;

@@ -80,6 +80,10 @@ class RouteSink {
     return std::nullopt;
   }
 
+  // Packets whose only route leads to this device, which takes them to the simulator, go up there
+  // from its forwarder too. Of use where that is not the kernel, which does so by the route.
+  virtual void SetUpcallDevice(int ifindex) { (void)ifindex; }
+
   // What its forwarder did with packets so far, by interface and by name, where it counts them
   // ("eth0", "forwarded").
   virtual std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const {

@@ -13,7 +13,6 @@
 #include "forward/counters.h"
 #include "forward/router.h"
 #include "forward/table_reader.h"
-#include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
 #include "wire/address_scope.h"
 
@@ -42,17 +41,6 @@ forward::Kind KindOf(uint8_t type) {
     default:
       return forward::Kind::kNone;
   }
-}
-
-forward::Entry EntryOfKernel(const sys::DumpedRoute& route) {
-  forward::Entry entry{KindOf(route.type), {}};
-  if (entry.kind != forward::Kind::kForward) return entry;
-  for (const sys::RouteHop& hop : route.hops) {
-    if (entry.hops.size() == forward::kMaxHops) break;
-    entry.hops.push_back({static_cast<uint32_t>(hop.ifindex), hop.gateway});
-  }
-  if (entry.hops.empty()) entry.kind = forward::Kind::kNone;
-  return entry;
 }
 
 bool IsForOthers(const sys::DumpedRoute& route) {
@@ -149,6 +137,18 @@ forward::Entry UserspaceRoutes::EntryOf(const Route& route) {
     if (!interface.is_up || entry.hops.size() == forward::kMaxHops) continue;
     entry.hops.push_back({interface.ifindex, std::nullopt});
     if (!hop.gateway.IsUnspecified()) entry.hops.back().gateway = hop.gateway;
+  }
+  if (entry.hops.empty()) entry.kind = forward::Kind::kNone;
+  return entry;
+}
+
+forward::Entry UserspaceRoutes::EntryOfKernel(const sys::DumpedRoute& route) const {
+  forward::Entry entry{KindOf(route.type), {}};
+  if (entry.kind != forward::Kind::kForward) return entry;
+  for (const sys::RouteHop& hop : route.hops) {
+    if (entry.hops.size() == forward::kMaxHops) break;
+    if (hop.ifindex == upcall_device_) entry.kind = forward::Kind::kUp;
+    entry.hops.push_back({static_cast<uint32_t>(hop.ifindex), hop.gateway});
   }
   if (entry.hops.empty()) entry.kind = forward::Kind::kNone;
   return entry;
@@ -325,6 +325,11 @@ void UserspaceRoutes::ReleaseCopies() {
   copies_.Resume(session_, ports);
 }
 
+void UserspaceRoutes::SetUpcallDevice(int ifindex) {
+  upcall_device_ = ifindex;
+  FollowKernel();
+}
+
 size_t UserspaceRoutes::Reinstall() {
   const size_t missing = kernel_.Reinstall();
   FollowKernel();
@@ -369,7 +374,7 @@ std::optional<Passage> UserspaceRoutes::LookUp(const wire::IpAddress& destinatio
   const auto is_found = [&](const sys::RouteHop& hop) {
     return hop.ifindex == static_cast<int>(found.hop.ifindex) && hop.gateway == found.hop.gateway;
   };
-  const bool forwards = found.kind == forward::Kind::kForward;
+  const bool forwards = found.kind == forward::Kind::kForward || found.kind == forward::Kind::kUp;
   if (forwards ? std::ranges::any_of(passage->hops, is_found) : passage->hops.empty()) {
     return passage;
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "forward/table_writer.h"
 #include "sys/network/change_monitor.h"
 #include "sys/network/link.h"
+#include "sys/network/route_dump.h"
 
 namespace viaduct::fib {
 
@@ -41,6 +43,7 @@ class UserspaceRoutes final : public RouteSink {
   const RouteTable& Routes() const override { return kernel_.Routes(); }
   // By the forwarder's table, and for the node's own packets by its kernel's.
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
+  void SetUpcallDevice(int ifindex) override;
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
   std::map<std::string, uint64_t> Drops() const override;
   std::optional<forward::SharedWith> Shared() const override;
@@ -59,6 +62,7 @@ class UserspaceRoutes final : public RouteSink {
 
   void DoApply(const RouteChanges& changes) override;
   void ReadKernel();
+  forward::Entry EntryOfKernel(const sys::DumpedRoute& route) const;
   Interface Find(const std::string& name);
   forward::Entry EntryOf(const Route& route);
   bool Forwards(wire::Family family) const {
@@ -88,6 +92,7 @@ class UserspaceRoutes final : public RouteSink {
   KernelCopies copies_;
   Poller events_;  // of both
   std::vector<std::string> interfaces_;
+  std::optional<int> upcall_device_;
   bool forwards_ipv4_, forwards_ipv6_;
   forward::SharedMemory table_memory_, counters_;
   forward::TableWriter table_;

@@ -16,6 +16,7 @@
 #include "sys/network/netns.h"
 #include "sys/network/route_lookup.h"
 #include "sys/network/route_request.h"
+#include "sys/network/tun.h"
 
 namespace viaduct::fib {
 namespace {
@@ -184,6 +185,38 @@ TEST_F(UserspaceRoutesTest, DoesNotHearOfTheRoutesItWrites) {
     both.Apply({route, test::MakeRoute("fd00:9::/48", "fd00::2")}, {});
     both.Apply({}, {route});
     EXPECT_FALSE(IsReadable(both.routes));
+  });
+}
+
+// As lab/upcalls.h makes it: a default route of the last resort.
+TEST_F(UserspaceRoutesTest, WhatHasNoOtherRouteGoesUp) {
+  Run([](RouterPlace& router) {
+    Both both(router.place);
+    UniqueFd device = sys::OpenTun(router.place.namespace_fd, "upcall0");
+    const int upcall0 = router.netlink.IfIndex("upcall0");
+    router.netlink.SetUp(upcall0, true);
+    for (const char* everything : {"0.0.0.0/0", "::/0"}) {
+      router.netlink.AddRoute(wire::IpPrefix::Parse(everything), std::nullopt, upcall0, UINT32_MAX);
+    }
+    both.routes.SetUpcallDevice(upcall0);
+    const Found up{Kind::kUp, {static_cast<uint32_t>(upcall0), std::nullopt}};
+    for (const char* far : {"10.9.0.1", "fd00:9::1"}) EXPECT_EQ(both.Lookup(far), up) << far;
+    EXPECT_EQ(both.Lookup("10.0.0.9").kind, Kind::kForward);
+    const auto passage = both.routes.LookUp(wire::IpAddress::Parse("10.9.0.1"));
+    ASSERT_TRUE(passage);
+    ASSERT_EQ(passage->hops.size(), 1U);
+    EXPECT_EQ(passage->hops[0].ifindex, upcall0);
+    const Route route = test::MakeRoute("10.9.0.1/32", "10.0.1.2", 0, "eth1");
+    both.Apply({route});
+    EXPECT_EQ(both.Lookup("10.9.0.1").kind, Kind::kForward);
+    both.Apply({}, {route});
+    EXPECT_EQ(both.Lookup("10.9.0.1"), up);
+    device.reset();  // the simulator has ended
+    for (pollfd changed{both.routes.EventFd(), POLLIN, 0}; both.Lookup("10.9.0.1") == up;) {
+      ASSERT_EQ(poll(&changed, 1, 10000), 1);
+      both.routes.TakeEvents();
+    }
+    EXPECT_EQ(both.Lookup("10.9.0.1").kind, Kind::kNone);
   });
 }
 

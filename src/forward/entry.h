@@ -25,12 +25,13 @@ enum class Kind : uint8_t {
   kUnreachable,  // refused, with an ICMP error: host unreachable
   kProhibited,   // refused, with an ICMP error: administratively prohibited
   kBlackhole,    // dropped
+  kUp,           // no route: to the device that leads up to the simulator, whose protocol decides
 };
 
 // Several hops: flows are spread over them.
 struct Entry {
   Kind kind = Kind::kNone;
-  std::vector<Hop> hops;  // of kForward, at least one and at most kMaxHops
+  std::vector<Hop> hops;  // of kForward and kUp, at least one and at most kMaxHops
   friend auto operator<=>(const Entry&, const Entry&) = default;
 };
 

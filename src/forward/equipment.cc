@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "base/socket_option.h"
 #include "forward/neighbour_monitor.h"
+#include "forward/upcall_sender.h"
 #include "sys/descriptors.h"
 #include "sys/network/filter.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
+#include "sys/network/packet_marks.h"
 
 namespace viaduct::forward {
 namespace {
@@ -26,6 +28,10 @@ UniqueFd RawSocket(int family, int protocol) {
   return opened;
 }
 
+// Packets that wait for a neighbour are the socket's until then: as many as may wait for one that
+// is held (lab/upcalls.cc).
+constexpr int kSendBuffer = 16 << 20;
+
 // A socket that sends only. Packets of protocol 255 would be received by it instead of being
 // refused; bound to an address that no packet for the node has, it gets none. The kernel takes
 // broadcast and multicast addresses for no source (raw_bind(), rawv6_bind()).
@@ -35,6 +41,9 @@ UniqueFd SendingSocket(const wire::IpAddress& bound_to) {
   if (!opened) return opened;
   // Errors go where the packet came from, and that may be a broadcast address.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
+  SetSocketBuffer(opened.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
+  // The packets of this socket are no use of a route by a program of the node.
+  SetSocketOption(opened.get(), SOL_SOCKET, SO_MARK, sys::kForwardedMark, "SO_MARK");
   sockaddr_in ipv4{};
   ipv4.sin_family = AF_INET;
   std::memcpy(&ipv4.sin_addr, bound_to.bytes.data(), sizeof ipv4.sin_addr);
@@ -90,6 +99,7 @@ std::vector<int> Equipment::Descriptors() const {
        {&table, &counters, &events, &doorbell, &neighbours, &raw_ipv4, &raw_ipv6, &icmpv6}) {
     if (*each) all.push_back(each->get());
   }
+  for (const UniqueFd& each : upcalls) all.push_back(each.get());
   for (const auto* of_ports : {&sockets, &senders}) {
     for (const sys::PacketSocket& socket : *of_ports) all.push_back(socket.fd.get());
   }
@@ -120,6 +130,7 @@ Equipment Equip(const std::string& name, int namespace_fd, const SharedWith& sha
         {interface, static_cast<uint32_t>(link.ifindex), link.mac, static_cast<size_t>(link.mtu)});
     equipment.sockets.push_back(sys::OpenPacketSocket(interface, shared.program.is_promiscuous));
     equipment.senders.push_back(sys::OpenPacketSocket(interface, false));
+    equipment.upcalls.push_back(UpcallSender::OpenSocket(link.ifindex));
     SetFilter(shared.program, link.mac, equipment.own, equipment.sockets.back().fd.get());
   }
   equipment.neighbours = NeighbourMonitor::Open();

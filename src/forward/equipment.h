@@ -47,6 +47,7 @@ struct Equipment {
   UniqueFd table, counters, events, doorbell;
   UniqueFd neighbours;                  // NeighbourMonitor
   UniqueFd raw_ipv4, raw_ipv6, icmpv6;  // for packets that the node's kernel sends
+  std::vector<UniqueFd> upcalls;        // of the ports: UpcallSender
 
   std::vector<int> Descriptors() const;
 };

@@ -19,6 +19,7 @@ struct Nowhere final : Carrier {
   void Transmit(size_t, std::span<const wire::ConstBytes>) override {}
   void SendAsOwn(wire::Family, wire::ConstBytes, uint32_t) override {}
   void SendIcmpv6(const wire::IpAddress&, wire::ConstBytes, uint32_t) override {}
+  void PassUp(size_t, wire::ConstBytes, uint32_t) override {}
 };
 
 constexpr size_t kTableWords = 64;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "forward/kernel_sender.h"
 #include "forward/neighbour_monitor.h"
+#include "forward/upcall_sender.h"
 #include "io/ring_port.h"
 #include "io/super_frame.h"
 
@@ -49,6 +50,7 @@ class Forwarder::RunningNode final : public Carrier {
         name_(equipment.program.name),
         kernel_(std::move(equipment.raw_ipv4), std::move(equipment.raw_ipv6),
                 std::move(equipment.icmpv6), std::move(equipment.own)),
+        upcalls_(std::move(equipment.upcalls)),
         node_{equipment.name, std::move(equipment.ports), table_memory_.words(), &neighbours_},
         outbox_(node_.ports.size(), *this) {
     if (equipment.events) {
@@ -56,6 +58,7 @@ class Forwarder::RunningNode final : public Carrier {
       events_.emplace(event_memory_.writable(), doorbell_.get());
       node_.events = &*events_;
     }
+    node_.read_neighbours = [this] { ReadNeighbours(); };
     Guard([&] { program_ = MakeProgram(equipment.program, node_); });
     io::RingOptions options;
     options.slots = slots;
@@ -121,11 +124,10 @@ class Forwarder::RunningNode final : public Carrier {
   }
 
   void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) override {
-    if (family == wire::Family::kIpv4) {
-      kernel_.SendIpv4(packet, ifindex);
-    } else {
-      kernel_.SendIpv6(packet, ifindex);
-    }
+    const bool is_taken = family == wire::Family::kIpv4 ? kernel_.SendIpv4(packet, ifindex)
+                                                        : kernel_.SendIpv6(packet, ifindex);
+    // An error that is not sent is no packet of anybody's.
+    if (!is_taken && ifindex != 0) counters_.AddFrames(PortOf(ifindex), Counters::kNotSent, 1);
   }
 
   void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message,
@@ -133,7 +135,17 @@ class Forwarder::RunningNode final : public Carrier {
     kernel_.SendIcmpv6(destination, message, ifindex);
   }
 
+  void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) override {
+    if (!upcalls_.Send(port, packet, ifindex)) counters_.AddFrames(port, Counters::kNotSent, 1);
+  }
+
  private:
+  // The first one for an interface that is no port, so that what it loses is counted at all.
+  size_t PortOf(uint32_t ifindex) const {
+    const auto found = std::ranges::find(node_.ports, ifindex, &PortInfo::ifindex);
+    return found == node_.ports.end() ? 0 : static_cast<size_t>(found - node_.ports.begin());
+  }
+
   // Most frames are as on a wire. A neighbour that keeps its offloads on may send others.
   void TakeFrame(size_t port, const io::ReceivedFrame& frame, Instant now) {
     if (frame.checksum == io::Checksum::kInFrame && frame.gso_size == 0) {
@@ -155,6 +167,7 @@ class Forwarder::RunningNode final : public Carrier {
   NeighbourTable neighbours_;
   std::string name_;  // the program's
   KernelSender kernel_;
+  UpcallSender upcalls_;
   Node node_;
   Outbox outbox_;
   std::unique_ptr<AnyProgram> program_;

@@ -26,6 +26,8 @@ class Carrier {
   // link-local destinations.
   virtual void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message,
                           uint32_t ifindex) = 0;
+  // An IP packet that came in on `port`, to the simulator, through the device `ifindex`.
+  virtual void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) = 0;
 };
 
 // Collects the frames of one burst by port, so that each port sends its own with one system call.
@@ -68,6 +70,10 @@ class Outbox {
   void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message, uint32_t ifindex) {
     Flush();
     carrier_.SendIcmpv6(destination, message, ifindex);
+  }
+  void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) {
+    Flush();
+    carrier_.PassUp(port, packet, ifindex);
   }
 
   void Flush() {

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -47,6 +48,8 @@ struct Node {
   std::span<const Word> table;           // shared with the control plane, in the program's format
   NeighbourTable* neighbours = nullptr;  // as its kernel knows them
   EventSink* events = nullptr;           // to the control plane; null if it wants none
+  // Makes `neighbours` as the kernel's are at the call; none: they are so already.
+  std::function<void()> read_neighbours = {};
 };
 
 // P is constructed from a Node.

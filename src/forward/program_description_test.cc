@@ -45,6 +45,7 @@ TEST(ProgramKindTest, AnOutcomeThatIsNoneIsAnError) {
     void Transmit(size_t, std::span<const wire::ConstBytes>) override {}
     void SendAsOwn(wire::Family, wire::ConstBytes, uint32_t) override {}
     void SendIcmpv6(const wire::IpAddress&, wire::ConstBytes, uint32_t) override {}
+    void PassUp(size_t, wire::ConstBytes, uint32_t) override {}
   } nowhere;
   std::vector<Word> words(Counters::WordsFor(3));
   Counters counters(words);

@@ -59,8 +59,12 @@ Router::Router(const Node& node)
     : ports_(node.ports),
       table_(node.table),
       neighbours_(*node.neighbours),
+      read_neighbours_(node.read_neighbours),
       seed_(std::hash<std::string>()(node.name)) {
-  for (size_t port = 0; port < ports_.size(); ++port) port_of_[ports_[port].ifindex] = port;
+  for (size_t port = 0; port < ports_.size(); ++port) {
+    port_of_[ports_[port].ifindex] = port;
+    least_mtu_ = std::min(least_mtu_, ports_[port].mtu);
+  }
   errors_.SetLimits(table_.Limits());
 }
 
@@ -90,12 +94,18 @@ uint32_t Router::FlowHash(const wire::IpAddress& source, const wire::IpAddress& 
 }
 
 Router::Way Router::WayOf(const Hop& hop, const wire::IpAddress& destination) const {
-  Way way{hop, hop.gateway.value_or(destination), SIZE_MAX, std::nullopt};
+  Way way{hop, hop.gateway.value_or(destination), SIZE_MAX, std::nullopt, std::nullopt};
   if (const auto port = port_of_.find(hop.ifindex); port != port_of_.end()) {
     way.port = port->second;
     way.mtu = ports_[port->second].mtu;
   }
   return way;
+}
+
+Router::Way Router::WayOf(const Found& found, const wire::IpAddress& destination,
+                          size_t from) const {
+  if (found.kind != Kind::kUp) return WayOf(found.hop, destination);
+  return {found.hop, destination, least_mtu_, std::nullopt, from};
 }
 
 Router::Outcome Router::TakeIpv4(const Frame& frame, Outbox& outbox) {
@@ -114,8 +124,10 @@ Router::Outcome Router::TakeIpv4(const Frame& frame, Outbox& outbox) {
   if (!AcceptsIpv4Options(packet.first(header->header_length).subspan(wire::Ipv4Header::kSize))) {
     return kUnforwardable;
   }
-  if (found.kind != Kind::kForward) return RefuseIpv4(frame, *header, packet, found.kind, outbox);
-  return ForwardIpv4(frame, *header, packet, WayOf(found.hop, header->destination), outbox);
+  if (found.kind != Kind::kForward && found.kind != Kind::kUp) {
+    return RefuseIpv4(frame, *header, packet, found.kind, outbox);
+  }
+  return ForwardIpv4(frame, *header, packet, WayOf(found, header->destination, frame.port), outbox);
 }
 
 Router::Outcome Router::RefuseIpv4(const Frame& frame, const wire::Ipv4Header& header,
@@ -182,9 +194,9 @@ Router::Outcome Router::TakeIpv6(const Frame& frame, Outbox& outbox) {
   }
   // The kernel answers these itself although it does not forward (ip6_pkt_drop()).
   if (found.kind == Kind::kNone) return kNoRoute;
-  if (found.kind != Kind::kForward) return kRefused;
-  return ForwardIpv6(frame, *header, bytes.first(size), WayOf(found.hop, header->destination),
-                     outbox);
+  if (found.kind != Kind::kForward && found.kind != Kind::kUp) return kRefused;
+  return ForwardIpv6(frame, *header, bytes.first(size),
+                     WayOf(found, header->destination, frame.port), outbox);
 }
 
 Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& header,
@@ -209,9 +221,22 @@ Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& 
               outbox);
 }
 
+// A neighbour may be held before a route to it is installed, so that packets wait there
+// (lab/upcalls.h): whoever sees the route must see that, too.
+Neighbour* Router::FindNeighbour(const Way& way) {
+  const uint32_t version = table_.Version();
+  if (read_neighbours_ && version != version_) read_neighbours_();
+  version_ = version;
+  return neighbours_.Find(way.hop.ifindex, way.neighbour);
+}
+
 Router::Outcome Router::Emit(wire::Bytes frame, wire::Family family, const Way& way, Instant now,
                              Outbox& outbox) {
-  Neighbour* const neighbour = neighbours_.Find(way.hop.ifindex, way.neighbour);
+  if (way.up_from) {
+    outbox.PassUp(*way.up_from, frame.subspan(kEthernet), way.hop.ifindex);
+    return kPassedUp;
+  }
+  Neighbour* const neighbour = FindNeighbour(way);
   const bool is_due =
       neighbour != nullptr && neighbour->is_stale && now - neighbour->asked >= kConfirmInterval;
   if (neighbour == nullptr || !way.port || is_due) {

@@ -303,6 +303,80 @@ TEST_F(RouterTest, TheKernelConfirmsStaleNeighboursNowAndThen) {
   EXPECT_EQ(Take(packet), "resolving");
 }
 
+// Where a protocol decides about packets without a route, nobody answers them.
+class UpcallRouterTest : public RouterTest {
+ protected:
+  static constexpr uint32_t kDevice = 30;
+
+  UpcallRouterTest() {
+    writer_.Begin();
+    for (const char* everything : {"0.0.0.0/0", "::/0"}) {
+      writer_.Set(wire::IpPrefix::Parse(everything), {Kind::kUp, {{kDevice, {}}}});
+    }
+    writer_.Publish();
+  }
+};
+
+TEST_F(UpcallRouterTest, PassesUpWhatHasNoRoute) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.77.0.1") / Udp{})), "passed-up");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:77::1") / Udp{})), "passed-up");
+  EXPECT_THAT(carrier_.up[0], ElementsAre(HasSubstr("10.0.0.5 > 10.77.0.1 ttl 63"),
+                                          HasSubstr("2001:db8::5 > 2001:db8:77::1 hops 63")));
+  EXPECT_EQ(carrier_.up_ifindex, kDevice);
+  EXPECT_THAT(carrier_.up[1], IsEmpty());
+  EXPECT_TRUE(carrier_.sent.empty() && carrier_.own.empty() && carrier_.icmpv6.empty());
+}
+
+TEST_F(UpcallRouterTest, WhatHasARouteOrIsForTheNodeStaysBelow) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{})), "forwarded");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:9::1") / Udp{})), "forwarded");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.0.1.1") / Udp{})), "for-the-node");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.66.0.1") / Udp{})), "refused");
+  EXPECT_TRUE(carrier_.up.empty());
+}
+
+TEST_F(UpcallRouterTest, WhatCannotBeForwardedIsAnsweredInstead) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.77.0.1", 1) / Udp{})), "ttl-expired");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:77::1", 1) / Udp{})), "ttl-expired");
+  Ipv4 header = Ipv4To("10.77.0.1");
+  header.dont_fragment = true;
+  EXPECT_EQ(Take(Build(ToRouter() / header / Udp{} / Counting(1400))), "too-long");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:77::1") / Udp{} / Counting(1400))),
+            "too-long");
+  EXPECT_TRUE(carrier_.up.empty());
+  EXPECT_THAT(carrier_.own, ElementsAre(HasSubstr("icmp 11/0"), HasSubstr("icmp 3/4")));
+  ASSERT_EQ(carrier_.icmpv6.size(), 2u);
+  EXPECT_EQ(carrier_.icmpv6[1].mtu, 1400u);
+}
+
+TEST_F(UpcallRouterTest, WhatIsCutGoesUpInPieces) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.77.0.1") / Udp{} / Counting(1440))), "passed-up");
+  EXPECT_EQ(carrier_.up[0].size(), 2u);
+}
+
+// A neighbour that is held before the route to it appears must be seen to be held.
+TEST_F(RouterTest, NeighboursAreAtLeastAsNewAsTheRoutes) {
+  int read = 0;
+  node_.read_neighbours = [&] {
+    ++read;
+    neighbours_.Remove(11, wire::IpAddress::Parse("10.0.1.2"));
+  };
+  Router router(node_);
+  const auto take = [&] {
+    std::vector<std::byte> frame = Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{});
+    return Router::kOutcomes[router.Take({0, frame, now_}, outbox_)];
+  };
+  EXPECT_EQ(take(), "resolving");
+  EXPECT_EQ(read, 1);
+  neighbours_.Set(11, wire::IpAddress::Parse("10.0.1.2"), wire::MacAddress::Parse(kNext), false);
+  EXPECT_EQ(take(), "forwarded");
+  EXPECT_EQ(read, 1) << "the table is the same";
+  outbox_.EndBurst();
+  Write();
+  EXPECT_EQ(take(), "resolving");
+  EXPECT_EQ(read, 2);
+}
+
 TEST_F(RouterTest, FlowsUseAllHopsOfARoute) {
   writer_.Begin();
   writer_.Set(wire::IpPrefix::Parse("10.9.0.0/16"), {Kind::kForward,

@@ -81,9 +81,9 @@ Found TableReader::Walk(uint64_t root, const wire::IpAddress& address, uint32_t 
 Found TableReader::ReadEntry(uint64_t place, wire::Family family, uint32_t flow_hash) const {
   const uint64_t head = At(place);
   const auto count = static_cast<uint32_t>(head);
-  if (head >> 32 > static_cast<uint64_t>(Kind::kBlackhole)) return {};
+  if (head >> 32 > static_cast<uint64_t>(Kind::kUp)) return {};
   Found found{static_cast<Kind>(head >> 32), {}};
-  if (found.kind != Kind::kForward) return found;
+  if (found.kind != Kind::kForward && found.kind != Kind::kUp) return found;
   if (count == 0 || count > kMaxHops) return {};
   // A range of the hash for each hop: most flows stay where they are when a hop is added or goes
   // (RFC 2992).

@@ -13,7 +13,7 @@ namespace viaduct::forward {
 // Where a packet goes.
 struct Found {
   Kind kind = Kind::kNone;
-  Hop hop;  // of kForward
+  Hop hop;  // of kForward and kUp
   friend bool operator==(const Found&, const Found&) = default;
 };
 

@@ -31,13 +31,19 @@ struct FakeCarrier final : Carrier {
     icmpv6.push_back({destination.ToString(), wire::Load8(&message[0]), wire::Load8(&message[1]),
                       wire::Load32(&message[4])});
   }
-  bool IsEmpty() const { return sent.empty() && own.empty() && icmpv6.empty(); }
+  void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) override {
+    up[port].push_back(wire::packet::DescribePacket(packet));
+    up_ifindex = ifindex;
+  }
+  bool IsEmpty() const { return sent.empty() && own.empty() && icmpv6.empty() && up.empty(); }
 
   std::map<size_t, std::vector<std::string>> sent;  // by port, described
   std::map<size_t, std::vector<std::vector<std::byte>>> frames;
   std::vector<std::string> own;
   uint32_t own_ifindex = 0;
   std::vector<Icmpv6Message> icmpv6;
+  std::map<size_t, std::vector<std::string>> up;  // by the port that they came in by
+  uint32_t up_ifindex = 0;
 };
 
 }  // namespace viaduct::forward

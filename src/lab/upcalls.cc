@@ -88,7 +88,7 @@ Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fami
   for (const wire::Family family : families) {
     netlink.AddRoute({{family, {}}, 0}, std::nullopt, tun, kLastResort);
   }
-  return {std::move(device), std::move(programs)};
+  return {std::move(device), tun, std::move(programs)};
 }
 
 void HoldNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours) {

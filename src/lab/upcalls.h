@@ -24,6 +24,7 @@ struct Neighbour {
 // What passes a node's packets up.
 struct Upcalls {
   UniqueFd device;                 // the TUN device's other end, with which it vanishes
+  int ifindex = 0;                 // of the TUN device
   std::vector<UniqueFd> programs;  // must be kept open: with them the copies end
 };
 

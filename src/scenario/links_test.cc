@@ -145,8 +145,9 @@ TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
   }
   EXPECT_EQ(error("data_plane: simulator\n", {"mode=traditional"}), "");
   EXPECT_EQ(error("", {"links.0.mtu=65497"}), "") << "with what RBridges add the longest";
-  EXPECT_THAT(error("", {"links.0.mtu=65498"}),
-              HasSubstr("links[0].mtu: 65498 is more than 65497: frames between RBridges are 24"));
+  EXPECT_THAT(
+      error("", {"links.0.mtu=65498"}),
+      HasSubstr("links[0].mtu: 65498 is more than 65497: an RBridge makes frames up to 24"));
 }
 
 TEST(LinksTest, HostsThatNoRBridgeServesAreNamed) {

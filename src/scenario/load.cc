@@ -428,7 +428,6 @@ class Loader {
       return;
     }
     CheckSimulatedPrograms();
-    CheckSimulatedStacks();
     CheckKernelMemory();
     for (const LinkSettings& link : scenario_.links) {
       if (!link.interface.empty()) {
@@ -464,19 +463,6 @@ class Loader {
            fmt::format("programs[{}].node: {} has ns-3's own stack, which runs no programs in mode "
                        "simulate; give it stack: kernel, or use emulate or offload",
                        i, name));
-    }
-  }
-
-  // A kernel in virtual time looks its packets' routes up itself: the protocol would get none.
-  void CheckSimulatedStacks() const {
-    const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
-    if (!protocol || !protocol->reactive) return;
-    for (const NodeSettings& node : scenario_.nodes) {
-      if (!node.kernel) continue;
-      Fail(file_.Has("stack") ? file_.At("stack") : PlaceOfNode(file_, node.name),
-           fmt::format("stack: {} must be given the packets that need a route, which the kernel of "
-                       "node {} keeps; leave stack out, or use mode offload",
-                       protocol->name, node.name));
     }
   }
 

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlaceMistake{"links.0.emulator=kernel", "links[0].emulator: not for Wi-Fi"},
         PlaceMistake{"links.0.mtu=2297", "links[0].mtu: 2296 is the most over Wi-Fi"},
         PlaceMistake{"links.0={wifi: {nodes: all}, shared: all}", "this entry is already a"},
-        PlaceMistake{"routing.protocol=WMRP", "RBridges need links that carry"},
+        PlaceMistake{"routing.protocol=WMRP", "an RBridge needs links that carry"},
         PlaceMistake{"events=[{at: 1s, link: wlan0, set: loss=1%}]", "'wlan0' is Wi-Fi"},
         PlaceMistake{"nodes.n1.position=[nan, 0]", "nodes.n1.position: 'nan' is not a number"},
         PlaceMistake{"nodes.n1.position=[1e8, 0]", "nodes.n1.position: '1e8' is not a number"},

@@ -10,7 +10,8 @@ import pytest
 from labs import BUILD, results, viaduct
 
 PRINTED, DECIDED = "printed table", "decisions about packets"
-REAL = ("emulate", "offload")
+USERSPACE = "data_plane: userspace\n"
+REAL = (("emulate", ""), ("offload", ""), ("offload", USERSPACE))
 
 
 @pytest.fixture(autouse=True)
@@ -115,10 +116,10 @@ def test_what_is_looked_for_is_found_by_the_flow_itself(
     ran: Callable[..., dict[str, Any]], asks: str, ipv6: bool, expected: int, table: str
 ) -> None:
     """No question of the product's own finds it before: the first packet is lost, or is kept."""
-    for mode in ("simulate", *REAL):
-        result = ran(mode, f"Asks: {asks}, Table: {table}", ipv6=ipv6)
-        assert result["convergence"]["on_demand"], mode
-        assert received(result) == expected, mode
+    for mode, plane in (("simulate", ""), *REAL):
+        result = ran(mode, f"Asks: {asks}, Table: {table}", ipv6=ipv6, more=plane)
+        assert result["convergence"]["on_demand"], (mode, plane)
+        assert received(result) == expected, (mode, plane)
 
 
 @pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
@@ -126,31 +127,21 @@ def test_what_is_looked_for_is_found_by_the_flow_itself(
 def test_floods_by_raw_and_packet_sockets(
     ran: Callable[..., dict[str, Any]], transport: str, ipv6: bool
 ) -> None:
-    for mode in ("simulate", *REAL):
-        assert received(ran(mode, f"Transport: {transport}", ipv6=ipv6)) == 10, mode
+    for mode, plane in (("simulate", ""), *REAL):
+        result = ran(mode, f"Transport: {transport}", ipv6=ipv6, more=plane)
+        assert received(result) == 10, (mode, plane)
 
 
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
 @pytest.mark.parametrize("plane", ["kernel", "ebpf", "joined", "userspace"])
-def test_planes(ran: Callable[..., dict[str, Any]], plane: str) -> None:
+def test_planes(ran: Callable[..., dict[str, Any]], plane: str, ipv6: bool) -> None:
     for table in ("Extra", "None"):
-        result = ran("offload", f"Table: {table}", more=f"data_plane: {plane}\n")
+        more = f"data_plane: {plane}\n"
+        result = ran("offload", f"Table: {table}", ipv6=ipv6, more=more)
         assert received(result) == 10
         assert {p["name"] for p in result["data_planes"].values()} == {plane}
         methods, _ = reading(result)
-        asked = "RouteOutput(), for all addresses" if plane == "userspace" else DECIDED
-        assert methods == {PRINTED if table == "Extra" else asked}
-
-
-def test_a_protocol_that_looks_for_routes_is_refused_by_userspace(
-    ran: Callable[..., dict[str, Any]], scenario: Callable[[str], Path]
-) -> None:
-    file = scenario(
-        "nodes: 2\nlinks: [{line: all}]\ndata_plane: userspace\nduration: 1s\n"
-        "routing: {protocol: 'strange::Routing', attributes: {Asks: Nothing}}\n"
-    )
-    line = viaduct("run", file, "--mode", "offload").error_line(2)
-    assert "finds routes on demand" in line
-    assert "data_plane: kernel" in line
+        assert methods == {PRINTED if table == "Extra" else DECIDED}
 
 
 def test_a_protocol_that_changes_packets_fails_the_run(
@@ -180,8 +171,7 @@ def test_a_table_of_neighbours_only_is_not_the_whole(
     result = ran("offload", "Table: Neighbours", more=f"data_plane: {plane}\n")
     assert received(result) == 10
     methods, _ = reading(result)
-    decided = "RouteOutput(), for all addresses" if plane == "userspace" else DECIDED
-    assert decided in methods
+    assert DECIDED in methods
 
 
 @pytest.mark.parametrize("plane", ["kernel", "ebpf", "userspace"])

@@ -99,20 +99,12 @@ class LabKernel : public UpcallPort::Kernel
               const viaduct::lab::Node& node,
               LabAddresses known,
               const std::vector<std::string>& interfaces)
-        : m_broker(std::move(broker)),
-          m_node(node.name),
-          m_forwards(node.data_plane->layout.kernel_forwards),
-          m_known(std::move(known))
+        : m_broker(std::move(broker)), m_node(node.name), m_known(std::move(known))
     {
         for (const std::string& interface : interfaces)
         {
             m_sockets[interface];
         }
-    }
-
-    bool CanOpen() const override
-    {
-        return m_forwards;
     }
 
     std::unique_ptr<viaduct::io::AnyPort> Open(
@@ -161,7 +153,6 @@ class LabKernel : public UpcallPort::Kernel
   private:
     std::shared_ptr<Client> m_broker;                             //!< of the lab
     std::string m_node;                                           //!< its name
-    bool m_forwards;                                              //!< it forwards the packets
     LabAddresses m_known;                                         //!< of the lab
     std::map<std::string, viaduct::broker::NodeSocket> m_sockets; //!< by interface
 };
@@ -249,13 +240,7 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.routes->SetKnownAddresses(known);
     offload.routes->SetPollBudget(m_budget);
     offload.upcalls = MakeUpcalls(node, place, known, names, broker);
-    offload.upcalls->SetRouted([routes = offload.routes] { routes->RequestUpdate(); });
-    offload.upcalls->SetDecided(
-        [routes = offload.routes](const auto& destination, const auto& gateway, auto device) {
-            routes->Decide(destination, gateway, device);
-        });
-    offload.routes->SetUpcalls(
-        [upcalls = PeekPointer(offload.upcalls)](auto family) { return upcalls->IsOpen(family); });
+    ConnectUpcalls(offload.routes, offload.upcalls);
     offload.routes->SetSink(std::make_shared<HandoverRoutes>(
         std::make_shared<viaduct::broker::NodeRoutes>(broker, name), offload.upcalls));
     offload.multicast = MakeMulticast(node, name, names, broker);

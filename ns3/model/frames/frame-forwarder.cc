@@ -331,6 +331,24 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
     }
 }
 
+void
+FrameForwarder::SendAsOwn(viaduct::wire::Family, ConstBytes, uint32_t)
+{
+    throw std::logic_error("sends packets of a kernel, where there are only frames");
+}
+
+void
+FrameForwarder::SendIcmpv6(const viaduct::wire::IpAddress&, ConstBytes, uint32_t)
+{
+    throw std::logic_error("sends ICMPv6 of a kernel, where there are only frames");
+}
+
+void
+FrameForwarder::PassUp(size_t, ConstBytes, uint32_t)
+{
+    throw std::logic_error("passes packets up, where there are only frames");
+}
+
 // ---------------------------------------------------------------- outside
 
 void

@@ -175,14 +175,14 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     // Inherited from viaduct::forward::Carrier
     void Transmit(size_t port, std::span<const viaduct::wire::ConstBytes> frames) override;
 
-    // A program of frames sends no packets of the node's kernel.
-    void SendAsOwn(viaduct::wire::Family, viaduct::wire::ConstBytes, uint32_t) override
-    {
-    }
-
-    void SendIcmpv6(const viaduct::wire::IpAddress&, viaduct::wire::ConstBytes, uint32_t) override
-    {
-    }
+    // Packets of the node's kernel, which a node that forwards frames has nowhere.
+    void SendAsOwn(viaduct::wire::Family family,
+                   viaduct::wire::ConstBytes packet,
+                   uint32_t ifindex) override;
+    void SendIcmpv6(const viaduct::wire::IpAddress& destination,
+                    viaduct::wire::ConstBytes message,
+                    uint32_t ifindex) override;
+    void PassUp(size_t port, viaduct::wire::ConstBytes packet, uint32_t ifindex) override;
 
     // A handler of the node's for each port's device.
     void Receive(Ptr<NetDevice> device,

@@ -147,6 +147,7 @@ KernelDeviceBridge::DoDispose()
     m_waiting.clear();
     m_pcap.reset();
     m_mtuChanged = nullptr;
+    m_watch = nullptr;
     for (size_t i = 0; m_queues && i < m_queues->GetNTxQueues(); ++i)
     {
         const auto queue = m_queues->GetTxQueue(i);
@@ -261,14 +262,45 @@ KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
         m_nic->TransmitDone(token);
         return;
     }
+    if (m_watch)
+    {
+        m_watch(frame, true);
+    }
+    Pass(*header, frame, token);
+}
+
+void
+KernelDeviceBridge::Inject(std::span<const std::byte> frame)
+{
+    const auto header = wire::EthernetHeader::Parse(frame);
+    if (m_nic && header && !IsDown(header->type))
+    {
+        Pass(*header, frame, std::nullopt);
+    }
+}
+
+void
+KernelDeviceBridge::Return(std::optional<Token> token)
+{
+    if (token)
+    {
+        m_nic->TransmitDone(*token);
+    }
+}
+
+void
+KernelDeviceBridge::Pass(const wire::EthernetHeader& header,
+                         std::span<const std::byte> frame,
+                         std::optional<Token> token)
+{
     CheckMtu();
     Capture(frame);
     const auto payload = frame.subspan(wire::EthernetHeader::kSize);
     Waiting waiting{Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()),
                                    static_cast<uint32_t>(payload.size())),
-                    wireconversion::ToMac48(header->source),
-                    wireconversion::ToMac48(header->destination),
-                    header->type,
+                    wireconversion::ToMac48(header.source),
+                    wireconversion::ToMac48(header.destination),
+                    header.type,
                     token};
     if (m_tellsEnd)
     {
@@ -284,7 +316,7 @@ KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
     else
     {
         Send(waiting);
-        m_nic->TransmitDone(token);
+        Return(token);
     }
 }
 
@@ -383,9 +415,9 @@ KernelDeviceBridge::SendNext()
         if (!Send(m_waiting.front()))
         {
             m_sending = false;
-            const Token token = m_waiting.front().token;
+            const auto token = m_waiting.front().token;
             m_waiting.pop_front();
-            m_nic->TransmitDone(token);
+            Return(token);
         }
     }
 }
@@ -407,10 +439,10 @@ KernelDeviceBridge::Complete()
     {
         return;
     }
-    const Token token = m_waiting.front().token;
+    const auto token = m_waiting.front().token;
     m_waiting.pop_front();
     SendNext();
-    m_nic->TransmitDone(token);
+    Return(token);
 }
 
 bool
@@ -465,6 +497,10 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
         .Write(m_frame);
     JoinPacket(*packet, std::span(m_frame).subspan(wire::EthernetHeader::kSize), FirstHeader::IP);
     Capture(m_frame);
+    if (m_watch)
+    {
+        m_watch(m_frame, false);
+    }
     m_nic->Deliver(m_frame);
 }
 

@@ -13,6 +13,7 @@
 
 #include "guest/virtio/nic.h"
 #include "io/pcap_writer.h"
+#include "wire/ethernet.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -80,6 +82,18 @@ class KernelDeviceBridge : public Object
         m_ipv6 = ipv6;
     }
 
+    /** Called with a frame that the kernel has sent, or is about to get; valid during the call. */
+    using Watch = std::function<void(std::span<const std::byte> frame, bool isSent)>;
+
+    /** @param watch sees every frame */
+    void SetWatch(Watch watch)
+    {
+        m_watch = std::move(watch);
+    }
+
+    /** @param frame is sent behind those of the kernel that wait for the device */
+    void Inject(std::span<const std::byte> frame);
+
     /** @return the kernel's device */
     viaduct::guest::Nic& GetNic() const
     {
@@ -95,15 +109,19 @@ class KernelDeviceBridge : public Object
     /** A frame of the kernel on its way to the device. */
     struct Waiting
     {
-        Ptr<Packet> packet; //!< payload
-        Mac48Address from;  //!< Ethernet source
-        Mac48Address to;    //!< Ethernet destination
-        uint16_t protocol;  //!< EtherType
-        Token token;        //!< the kernel's
-        size_t queue{0};    //!< of the device
+        Ptr<Packet> packet;         //!< payload
+        Mac48Address from;          //!< Ethernet source
+        Mac48Address to;            //!< Ethernet destination
+        uint16_t protocol;          //!< EtherType
+        std::optional<Token> token; //!< the kernel's; none: it is not the kernel's
+        size_t queue{0};            //!< of the device
     };
 
     void Transmit(std::span<const std::byte> frame, Token token);
+    void Pass(const viaduct::wire::EthernetHeader& header,
+              std::span<const std::byte> frame,
+              std::optional<Token> token);
+    void Return(std::optional<Token> token);
     void ConnectQueues();
     size_t ChooseQueue(const Waiting& frame) const;
     void SendNext();
@@ -145,6 +163,7 @@ class KernelDeviceBridge : public Object
      * itself.
      */
     std::vector<std::deque<std::optional<Token>>> m_inQueue;
+    Watch m_watch;                              //!< sees every frame
     std::function<void(uint16_t)> m_mtuChanged; //!< called with a new MTU
     uint16_t m_mtu{0};                          //!< the last MTU reported
     bool m_up{true};                            //!< the kernel's interface is up

@@ -250,7 +250,12 @@ KernelGuest::AddNode(Ptr<KernelNode> node, const std::string& name)
 Nic&
 KernelGuest::AddNic(Ptr<NetDevice> device)
 {
-    const auto mac = MacOf(device);
+    return AddNic(MacOf(device));
+}
+
+Nic&
+KernelGuest::AddNic(const viaduct::wire::MacAddress& mac)
+{
     if (!m_macs.insert(mac).second)
     {
         throw viaduct::UsageError("two devices of " + Describe() + " have the address " +

@@ -55,6 +55,11 @@ class KernelGuest : public Object
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(Ptr<NetDevice> device);
+    /** Adds a device that stands for none of ns-3's.
+     * @param mac its address
+     * @return the guest's device
+     */
+    viaduct::guest::Nic& AddNic(const viaduct::wire::MacAddress& mac);
 
     /** Makes every node add its devices; called before the boot. */
     void Prepare();

@@ -75,6 +75,11 @@ KernelNode::DoDispose()
         m_routes->Dispose();
     }
     m_routes = nullptr;
+    if (m_upcalls)
+    {
+        m_upcalls->Dispose();
+    }
+    m_upcalls = nullptr;
     m_sockets = nullptr;
     m_guest = nullptr;
     m_node = nullptr;
@@ -281,6 +286,12 @@ KernelNode::Prepare()
             AddPort(device);
         }
     }
+    m_onDemand = KernelUpcalls::FamiliesOf(m_node);
+    if (!m_onDemand.empty())
+    {
+        m_upcalls = CreateObject<KernelUpcalls>();
+        m_upcalls->Prepare(m_node, m_guest, m_number, [this] { m_guest->StartNodes(); });
+    }
 }
 
 void
@@ -299,8 +310,9 @@ KernelNode::AddLoopbacks(Ptr<NetDevice> device)
 bool
 KernelNode::IsConfigured() const
 {
-    return std::all_of(
-        m_ports.begin(), m_ports.end(), [](const Port& port) { return port.ifindex != 0; });
+    return (!m_upcalls || m_upcalls->IsConfigured()) &&
+           std::all_of(
+               m_ports.begin(), m_ports.end(), [](const Port& port) { return port.ifindex != 0; });
 }
 
 void
@@ -351,7 +363,7 @@ KernelNode::Configure(Port& port)
     Agent().SetUpAndArp(m_number, port.ifindex, IsUp(port), port.device->NeedsArp());
     for (const IpPrefix& address : AddressesOf(port.device))
     {
-        Agent().AddAddress(m_number, port.ifindex, address);
+        AddAddress(port, address);
     }
     for (const Later& later : m_later)
     {
@@ -361,6 +373,14 @@ KernelNode::Configure(Port& port)
         }
     }
     m_guest->StartNodes();
+}
+
+// A protocol that finds routes on demand finds its neighbours, too, and may reach one by a detour.
+void
+KernelNode::AddAddress(const Port& port, const IpPrefix& address)
+{
+    const bool isConnected = !m_onDemand.contains(address.address.family);
+    Agent().AddAddress(m_number, port.ifindex, address, isConnected);
 }
 
 uint32_t
@@ -410,7 +430,7 @@ KernelNode::AddressAdded(Ptr<NetDevice> device, const IpPrefix& address)
 {
     if (const Port* port = Find(device))
     {
-        Agent().AddAddress(m_number, port->ifindex, address);
+        AddAddress(*port, address);
         RoutesMayHaveChanged();
     }
 }
@@ -502,6 +522,7 @@ KernelNode::StartRoutes()
     }
     m_routes->SetNode(m_node, names);
     m_routes->SetSink(std::make_shared<KernelNodeRoutes>(Agent(), m_number, ifindexes));
+    StartUpcalls();
     // Routes that were set before the start are installed before sockets are opened; those that
     // protocols find come later.
     m_routes->Update();
@@ -513,6 +534,22 @@ KernelNode::StartRoutes()
             routes->Update();
         }
     });
+}
+
+void
+KernelNode::StartUpcalls()
+{
+    if (!m_upcalls)
+    {
+        return;
+    }
+    std::vector<KernelUpcalls::Interface> interfaces;
+    for (const Port& port : m_ports)
+    {
+        interfaces.push_back({port.device, port.bridge, port.name, port.ifindex});
+    }
+    m_upcalls->Start(interfaces);
+    ConnectUpcalls(m_routes, m_upcalls->GetPort());
 }
 
 } // namespace ns3

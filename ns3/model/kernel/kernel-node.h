@@ -8,6 +8,7 @@
 #include "ns3/kernel-device-bridge.h"
 #include "ns3/kernel-guest.h"
 #include "ns3/kernel-socket-stack.h"
+#include "ns3/kernel-upcalls.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
@@ -20,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -96,6 +98,12 @@ class KernelNode : public Object
         return m_name;
     }
 
+    /** @return what passes its packets without a route up; null if no protocol may look for one */
+    Ptr<UpcallPort> GetUpcalls() const
+    {
+        return m_upcalls ? m_upcalls->GetPort() : nullptr;
+    }
+
     /** @return its guest */
     Ptr<KernelGuest> GetGuest() const
     {
@@ -152,6 +160,8 @@ class KernelNode : public Object
     void AddSourceRoutes(const Port& port, const std::optional<viaduct::wire::IpAddress>& gateway);
     Port* Find(Ptr<NetDevice> device);
     void AddPort(Ptr<NetDevice> device);
+    void AddAddress(const Port& port, const viaduct::wire::IpPrefix& address);
+    void StartUpcalls();
     void AddLoopbacks(Ptr<NetDevice> device);
     void Configure(Port& port);
     uint32_t SourceTable(const Port& port) const;
@@ -167,6 +177,8 @@ class KernelNode : public Object
     Ptr<KernelGuest> m_guest;                     //!< its kernel
     Ptr<KernelSocketStack> m_sockets;             //!< its sockets
     Ptr<RouteSource> m_routes;                    //!< mirrors its routes
+    Ptr<KernelUpcalls> m_upcalls;                 //!< passes packets without a route up
+    std::set<viaduct::wire::Family> m_onDemand;   //!< whose routes protocols look for
     uint32_t m_number{0};                         //!< in the guest
     std::string m_name;                           //!< in the guest
     std::map<std::string, std::string> m_sysctls; //!< the user's

@@ -121,9 +121,7 @@ UpcallPort::Start()
 {
     std::set<wire::Family> families;
     const auto add = [&]<class Family>(Family) {
-        // A user's protocol may still have a table where packets cannot go up.
-        if (FindsRoutesOnDemand<Family>(m_node) ||
-            (m_kernel->CanOpen() && MayFindRoutesOnDemand<Family>(m_node)))
+        if (FindsRoutesOnDemand<Family>(m_node) || MayFindRoutesOnDemand<Family>(m_node))
         {
             families.insert(Family::FAMILY);
         }
@@ -134,17 +132,21 @@ UpcallPort::Start()
     {
         return;
     }
-    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
-    if (!reactor)
-    {
-        throw viaduct::UsageError("a routing protocol that finds routes on demand needs "
-                                  "ns3::ReactorSimulatorImpl when the kernel forwards");
-    }
     m_port = m_kernel->Open(families);
     m_families = families;
     for (const auto& [device, name] : m_names)
     {
         m_devices[m_kernel->IfIndexOf(name)] = device;
+    }
+    if (!m_port)
+    {
+        return;
+    }
+    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
+    if (!reactor)
+    {
+        throw viaduct::UsageError("a routing protocol that finds routes on demand needs "
+                                  "ns3::ReactorSimulatorImpl when the kernel forwards");
     }
     m_burst.resize(BURST);
     m_pollable =
@@ -198,16 +200,26 @@ void
 UpcallPort::HandleFrame(std::span<std::byte> frame)
 {
     const auto upcall = viaduct::bpf::ReadUpcall(frame);
-    if (!upcall || upcall->packet.empty())
+    if (!upcall)
+    {
+        return m_drops.Count(MALFORMED);
+    }
+    Take(*upcall);
+}
+
+void
+UpcallPort::Take(const viaduct::bpf::Upcall& upcall)
+{
+    if (upcall.packet.empty())
     {
         return m_drops.Count(MALFORMED);
     }
     constexpr int IPV6 = 6;
-    if (wire::Load8(upcall->packet.data()) >> 4 == IPV6)
+    if (wire::Load8(upcall.packet.data()) >> 4 == IPV6)
     {
-        return HandlePacket<ipfamily::V6>(*upcall);
+        return HandlePacket<ipfamily::V6>(upcall);
     }
-    HandlePacket<ipfamily::V4>(*upcall);
+    HandlePacket<ipfamily::V4>(upcall);
 }
 
 template <class Family>
@@ -423,6 +435,16 @@ UpcallPort::GetDropReasonName(DropReason reason)
     static constexpr std::array<const char*, N_DROP_REASONS> NAMES{
         "malformed", "not_unicast", "no_route", "unknown_neighbour", "not_sent"};
     return NAMES.at(reason);
+}
+
+void
+ConnectUpcalls(Ptr<RouteSource> routes, Ptr<UpcallPort> upcalls)
+{
+    upcalls->SetRouted([routes] { routes->RequestUpdate(); });
+    upcalls->SetDecided([routes](const auto& destination, const auto& gateway, auto device) {
+        routes->Decide(destination, gateway, device);
+    });
+    routes->SetUpcalls([port = PeekPointer(upcalls)](auto family) { return port->IsOpen(family); });
 }
 
 } // namespace ns3

@@ -5,6 +5,8 @@
 #ifndef VIADUCT_UPCALL_PORT_H
 #define VIADUCT_UPCALL_PORT_H
 
+#include "route-source.h"
+
 #include "ns3/drop-counter.h"
 #include "ns3/ip-family.h"
 #include "ns3/net-device.h"
@@ -52,11 +54,9 @@ class UpcallPort : public Object
     {
       public:
         virtual ~Kernel() = default;
-        /** @return whether the node's data plane can give packets to the simulator */
-        virtual bool CanOpen() const = 0;
         /**
          * @param families of the packets that go up
-         * @return what carries them; called once
+         * @return what carries them; null: each is given to Take(). Called once
          */
         virtual std::unique_ptr<viaduct::io::AnyPort> Open(
             const std::set<viaduct::wire::Family>& families) = 0;
@@ -155,7 +155,7 @@ class UpcallPort : public Object
     /** @return whether the kernel passes packets up */
     bool IsOpen() const
     {
-        return m_port != nullptr;
+        return !m_families.empty();
     }
 
     /**
@@ -169,6 +169,8 @@ class UpcallPort : public Object
 
     /** Handles all packets that have come up until now. */
     void Drain();
+    /** @param upcall a packet that comes up now */
+    void Take(const viaduct::bpf::Upcall& upcall);
 
     /**
      * @param gateway a next hop
@@ -178,7 +180,7 @@ class UpcallPort : public Object
     std::optional<Neighbour> FindNeighbour(const viaduct::wire::IpAddress& gateway,
                                            const std::string& interface) const;
 
-    /** @return what carries the packets up; null if it is not open */
+    /** @return what carries the packets up; null if nothing does */
     viaduct::io::AnyPort* GetPort() const
     {
         return m_port.get();
@@ -264,6 +266,13 @@ class UpcallPort : public Object
     Counters m_counters;                             //!< so far
     DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< likewise
 };
+
+/**
+ * Makes decisions about packets that go up known as routes.
+ * @param routes of a node
+ * @param upcalls its packets without a route; must live as long
+ */
+void ConnectUpcalls(Ptr<RouteSource> routes, Ptr<UpcallPort> upcalls);
 
 } // namespace ns3
 

@@ -234,11 +234,6 @@ struct Events
 class RecordingKernel : public UpcallPort::Kernel
 {
   public:
-    bool CanOpen() const override
-    {
-        return true;
-    }
-
     explicit RecordingKernel(std::shared_ptr<Events> events) : m_events(std::move(events))
     {
     }

@@ -354,8 +354,11 @@ void AgentClient::SetUpAndArp(uint32_t node, int ifindex, bool up, bool arp) {
   AskNode(Code::kSetLink, node, agent::SetLink{ifindex, up ? 1 : 0, 0, arp ? 1 : 0});
 }
 
-void AgentClient::AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {
-  AskNode(Code::kAddAddress, node, ToRequest(ifindex, address));
+void AgentClient::AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address,
+                             bool is_connected) {
+  agent::InterfaceAddress request = ToRequest(ifindex, address);
+  request.no_route = is_connected ? 0 : 1;
+  AskNode(Code::kAddAddress, node, request);
 }
 
 void AgentClient::RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {
@@ -394,6 +397,12 @@ void AgentClient::WriteSysctl(uint32_t node, const std::string& name, const std:
 void AgentClient::AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table) {
   const agent::Rule rule{static_cast<uint32_t>(from.length), table, 0, 0,
                          agent::ToEndpoint(from.address)};
+  AskNode(Code::kAddRule, node, rule);
+}
+
+void AgentClient::AddLastRule(uint32_t node, wire::Family family, int incoming, uint32_t table) {
+  constexpr uint32_t kAfterTheDefaults = 40000;  // of linux/fib_rules.c: 32766 and 32767
+  const agent::Rule rule{0, table, kAfterTheDefaults, incoming, agent::ToEndpoint({family, {}})};
   AskNode(Code::kAddRule, node, rule);
 }
 

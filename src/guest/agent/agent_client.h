@@ -96,7 +96,9 @@ class AgentClient {
   void SetUp(uint32_t node, int ifindex, bool up);
   void SetMtu(uint32_t node, int ifindex, uint32_t mtu);
   void SetUpAndArp(uint32_t node, int ifindex, bool up, bool arp);
-  void AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
+  // Without `is_connected` the kernel gets no route to the address's network.
+  void AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address,
+                  bool is_connected = true);
   void RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
   // Replaces a route of the same destination and metric.
   void AddRoute(uint32_t node, const KernelRoute& route);
@@ -109,6 +111,9 @@ class AgentClient {
                    OnAnswer on_answer = {});
   // Adds a rule: the routes of packets from these addresses are looked up in this table.
   void AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table);
+  // The same for packets of this version of IP that come in on an interface (1: that the node
+  // sends), and for which the rules of lower priority find no route.
+  void AddLastRule(uint32_t node, wire::Family family, int incoming, uint32_t table);
   // Flags: MPTCP_PM_ADDR_FLAG_SIGNAL, _SUBFLOW... of linux/mptcp.h.
   void AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAddress& address, uint32_t flags);
   // Sets how many subflows a connection may have besides its first, and how many of the addresses

@@ -144,9 +144,10 @@ static_assert(sizeof(SetLink) == 16);
 struct InterfaceAddress {
   int32_t ifindex;
   uint32_t prefix_length;
-  Endpoint address;  // the port is not used
+  Endpoint address;       // the port is not used
+  uint32_t no_route = 0;  // 1: its network gets no route
 };
-static_assert(sizeof(InterfaceAddress) == 32);
+static_assert(sizeof(InterfaceAddress) == 36);
 
 struct Route {
   uint32_t prefix_length;
@@ -176,7 +177,7 @@ struct Rule {
   uint32_t prefix_length;
   uint32_t table;
   uint32_t priority;
-  uint32_t reserved;
+  int32_t incoming;  // the ifindex that packets come in by; 1: sent by the node; 0: all
   Endpoint from;
 };
 static_assert(sizeof(Rule) == 40);

@@ -1,5 +1,6 @@
 // The agent on the host's own kernel, in namespaces that disappear with it: its protocol, and its
 // operations on nodes and sockets.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/pkt_sched.h>
@@ -22,6 +23,7 @@
 #include "guest/service/agent.h"
 #include "guest/service/sockets.h"
 #include "sys/network/link.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::guest::inside {
 namespace {
@@ -409,6 +411,39 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
     for (const auto& address : guest.nodes().Get(1).netlink.Addresses(link.ifindex)) {
       EXPECT_NE(address.ToString(), "10.0.0.1/24");
     }
+  });
+}
+
+// As ns3::KernelUpcalls arranges it: what no other rule routes, by where it comes in.
+TEST_F(GuestTest, LastRulesAreForWhatComesInOnAnInterface) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    constexpr int kLoopback = 1;
+    guest.Ask(Code::kSetLink, 1, {BytesOf(agent::SetLink{kLoopback, 1, 0, -1})});
+    guest.Ask(Code::kAddAddress, 1,
+              {BytesOf(agent::InterfaceAddress{kLoopback, 24, At("10.5.0.1", 0), 1})});
+    guest.Ask(Code::kAddRoute, 1,
+              {BytesOf(agent::Route{0, 0, 77, 1, At("0.0.0.0", 0)}),
+               BytesOf(agent::RouteHop{kLoopback, 0, Endpoint{}})});
+    guest.Settle();
+    const auto is_routed = [&](const char* destination) {
+      const sys::NamespaceScope scope(guest.nodes().Get(1).fd.get());
+      const UniqueFd datagrams(SystemCall("socket", socket(AF_INET, SOCK_DGRAM, 0)));
+      sockaddr_in to{};
+      to.sin_family = AF_INET;
+      to.sin_port = htons(9);
+      inet_pton(AF_INET, destination, &to.sin_addr);
+      return connect(datagrams.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    };
+    EXPECT_FALSE(is_routed("10.9.0.1"));
+    EXPECT_FALSE(is_routed("10.5.0.9")) << "the address has no network";
+    guest.Ask(Code::kAddRule, 1, {BytesOf(agent::Rule{0, 77, 40000, 1, At("0.0.0.0", 0)})});
+    guest.Settle();
+    EXPECT_EQ(guest.ErrorOf(1), 0);
+    EXPECT_TRUE(is_routed("10.9.0.1")) << "as the node's own packets";
+    guest.Ask(Code::kAddRule, 1, {BytesOf(agent::Rule{0, 77, 40000, 99, At("0.0.0.0", 0)})});
+    guest.Settle();
+    EXPECT_EQ(guest.ErrorOf(1), ENXIO) << "no such interface";
   });
 }
 

@@ -1,5 +1,6 @@
 #include "guest/inside/nodes.h"
 
+#include <net/if.h>
 #include <sched.h>
 #include <sys/socket.h>
 
@@ -165,7 +166,7 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
   Node& node = Get(operation.subject);
   const wire::IpPrefix prefix = PrefixOf(request.address, request.prefix_length);
   if (add) {
-    node.netlink.AddAddress(request.ifindex, prefix);
+    node.netlink.AddAddress(request.ifindex, prefix, request.no_route == 0);
   } else {
     node.netlink.RemoveAddress(request.ifindex, prefix);
   }
@@ -202,9 +203,21 @@ void Nodes::WriteSysctl(const Operation& operation) {
   agent_.Done(operation);
 }
 
+std::string Nodes::NameOf(const Node& node, int ifindex) {
+  Enter(node);
+  char name[IF_NAMESIZE];
+  if (if_indextoname(static_cast<unsigned>(ifindex), name) == nullptr) {
+    throw SystemError(node.name + ": find an interface", errno);
+  }
+  return name;
+}
+
 void Nodes::AddRule(const Operation& operation) {
-  auto message = sys::RuleRequest(RuleOf(operation.As<agent::Rule>()));
+  const auto request = operation.As<agent::Rule>();
   Node& node = Get(operation.subject);
+  sys::RouteRule rule = RuleOf(request);
+  if (request.incoming != 0) rule.incoming = NameOf(node, request.incoming);
+  auto message = sys::RuleRequest(rule);
   node.netlink.socket().Request(message, node.name + ": add a routing rule");
   agent_.Done(operation);
 }

@@ -48,6 +48,8 @@ class Nodes {
   void AddNeighbour(const agent::Operation& operation);
   void WriteSysctl(const agent::Operation& operation);
   void AddRule(const agent::Operation& operation);
+  // The name of an interface of the node, whose namespace is entered. Throws SystemError.
+  std::string NameOf(const Node& node, int ifindex);
   void AddMptcpEndpoint(const agent::Operation& operation);
   void SetMptcpLimits(const agent::Operation& operation);
   void Enter(int namespace_fd);

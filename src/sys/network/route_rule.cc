@@ -17,6 +17,7 @@ NetlinkMessage RuleRequest(const RouteRule& rule) {
   if (rule.to.length > 0) message.Put(FRA_DST, rule.to.address);
   message.PutU32(FRA_TABLE, rule.table);
   if (rule.priority != 0) message.PutU32(FRA_PRIORITY, rule.priority);
+  if (!rule.incoming.empty()) message.Put(FRA_IIFNAME, rule.incoming);
   return message;
 }
 

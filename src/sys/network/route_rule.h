@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sys/network/netlink.h"
 #include "wire/address.h"
@@ -14,6 +15,9 @@ struct RouteRule {
   wire::IpPrefix from, to;
   uint32_t table = 0;
   uint32_t priority = 0;  // the least is first; 0: before those that there are, but for the local
+  // Only for what comes in on this interface ("lo": what programs of the namespace send); empty:
+  // for all.
+  std::string incoming = {};
 };
 
 // The request that adds a rule (RTM_NEWRULE); EEXIST if there is the same one.
