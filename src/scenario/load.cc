@@ -21,6 +21,7 @@
 #include "scenario/nodes.h"
 #include "scenario/places.h"
 #include "scenario/protocols.h"
+#include "scenario/remotes.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::scenario {
@@ -41,7 +42,7 @@ class Loader {
   void Load(const std::string& default_name) {
     ReadTop(default_name);
     scenario_.hosts = ReadLabHosts(file_);
-    scenario_.nodes = ReadNodes(file_);
+    scenario_.nodes = ReadNodes(file_, scenario_.routing.protocol);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
     bridged_ = Bridges(scenario_.routing.protocol);
     scenario_.links = ReadLinks(file_, scenario_.nodes, bridged_);
@@ -51,6 +52,7 @@ class Loader {
     CheckProgramsRoutes();
     ReadPlaces(file_, &scenario_);
     ReadLoopbacks(file_, &scenario_);
+    CheckRemoteRouters(file_, scenario_);
     scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
     ReadFlows();
     ReadPrograms();

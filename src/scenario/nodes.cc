@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "scenario/binding.h"
+#include "scenario/remotes.h"
 #include "sys/container.h"
 #include "wire/address_scope.h"
 
@@ -32,7 +33,8 @@ std::optional<std::string> ReadStack(const Section& section) {
 
 class NodeReader {
  public:
-  explicit NodeReader(const Section& file) : file_(file), kernel_(ReadStack(file)) {}
+  NodeReader(const Section& file, std::string_view protocol)
+      : file_(file), protocol_(protocol), kernel_(ReadStack(file)) {}
 
   std::vector<NodeSettings> Read() {
     const Value* value = file_.Find("nodes");
@@ -99,12 +101,11 @@ class NodeReader {
     }
   }
 
-  static void ReadRemote(const Section& section, NodeSettings& node) {
+  void ReadRemote(const Section& section, NodeSettings& node) const {
     if (!section.Has("remote")) {
       if (section.Has("vni")) section.Fail("vni", "only a remote node has one; add remote: true");
       return;
     }
-    if (section.Has("host") && !node.host) section.Fail("host", "a remote node is a host");
     const std::string text = section.Text("remote");
     RemoteAccess& remote = node.remote.emplace();
     remote.anyone = text == "any";
@@ -119,7 +120,7 @@ class NodeReader {
       }
     }
     if (section.Has("vni")) remote.vni = section.Integer("vni", 1, 0xffffff);
-    node.host = true;
+    if (!section.Has("host")) node.host = IsRemoteHost(protocol_);
     node.kernel.reset();
   }
 
@@ -163,7 +164,7 @@ class NodeReader {
     }
   }
 
-  static void ReadSettings(const Section& section, NodeSettings& node) {
+  void ReadSettings(const Section& section, NodeSettings& node) const {
     ReadMembers(section, node);
     if (section.Has("stack")) node.kernel = ReadStack(section);
     ReadRemote(section, node);
@@ -172,6 +173,10 @@ class NodeReader {
       node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
       const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
+      if (node.remote && !node.host && node.data_plane != &fib::kSimulatorPlane) {
+        section.Fail("data_plane",
+                     "the client of this node sends and receives by the simulator; leave it out");
+      }
     }
     ReadContainer(section, node);
     node.routed_by_programs = section.Has("routing") && section.Text("routing") == "none";
@@ -181,6 +186,7 @@ class NodeReader {
   }
 
   const Section& file_;
+  const std::string_view protocol_;
   std::optional<std::string> kernel_;  // the default of nodes
   std::vector<NodeSettings> nodes_;
 };
@@ -200,6 +206,8 @@ void ResolveContainers(Scenario* scenario) {
   }
 }
 
-std::vector<NodeSettings> ReadNodes(const Section& file) { return NodeReader(file).Read(); }
+std::vector<NodeSettings> ReadNodes(const Section& file, std::string_view protocol) {
+  return NodeReader(file, protocol).Read();
+}
 
 }  // namespace viaduct::scenario
