@@ -70,12 +70,13 @@ class Loader {
     scenario_.says_mode = file_.Has("mode");
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
     const Section routing = file_.Inner("routing");
+    CheckRoutingIsGiven(root_);
     std::string& protocol = scenario_.routing.protocol;
     if (protocol.empty()) routing.Fail("protocol", "is empty");
     if (const std::string_view why = WhyNoProtocol(protocol); !why.empty()) {
       routing.Fail("protocol", std::string(why));
     }
-    if (const RoutingProtocol* known = FindRoutingProtocol(protocol)) protocol = known->type;
+    protocol = CanonicalProtocol(protocol);
     if ((protocol == "static" || protocol == kNoProtocol) && routing.Has("attributes")) {
       routing.Fail("attributes", protocol == kNoProtocol
                                      ? "there is no protocol (none) that would have any"

@@ -450,6 +450,19 @@ TEST(ScenarioTest, HostsNeedAProtocolThatAnnouncesNetworks) {
   EXPECT_TRUE(Parse(text + "routing: {protocol: RIP}\n", "f.yaml").nodes[1].host);
 }
 
+TEST(ScenarioTest, RoutingByNoProtocolIsAWordInAnyLetterCase) {
+  const std::string text = "nodes: 2\nlinks: [{line: all}]\nrouting: ";
+  for (const char* none : {"none", "NONE", "None", "{protocol: NONE}"}) {
+    EXPECT_EQ(Parse(text + none + "\n", "f.yaml").routing.protocol, kNoProtocol) << none;
+  }
+  EXPECT_EQ(Parse(text + "Static\n", "f.yaml").routing.protocol, "static");
+  EXPECT_THAT(ErrorOf(text + "{protocol: NONE, attributes: {x: 1}}\n"), HasSubstr("there is no"));
+  for (const char* empty : {"", "{protocol: }", "~"}) {
+    EXPECT_THAT(ErrorOf(text + empty + "\n"), HasSubstr("f.yaml:3: routing: is empty")) << empty;
+  }
+  EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\n", {"routing="}), HasSubstr("is empty"));
+}
+
 TEST(ScenarioTest, RemoteNodesAreRoutersWhereHostsAreNotFound) {
   const std::string text =
       "nodes: {r: , a: {remote: true}}\nlinks: [{pair: [a, r]}, {pair: [r, a]}]\nstack: kernel\n"
