@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "scenario/addresses.h"
 #include "scenario/keys.h"
+#include "scenario/protocols.h"
 
 namespace viaduct::scenario {
 namespace {
