@@ -35,8 +35,8 @@
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
-#include "lab/client.h"
 #include "io/test/memory_port.h"
+#include "lab/client.h"
 #include "wire/test/packet_builder.h"
 
 /**
