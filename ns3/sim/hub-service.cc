@@ -81,8 +81,8 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& node : scenario.nodes)
     {
-        const bool isFarEnd = node.remote && node.host; // of a link: ns-3 has nothing of it
-        // From what strangers may send.
+        const bool isFarEnd = node.remote && node.host; // ns-3 has nothing of such a node
+        // Strangers may send what ns-3 cannot read.
         if (Ptr<TransportGuard> guard =
                 isFarEnd ? nullptr : TransportGuard::Install(network.GetNode(node.name)))
         {

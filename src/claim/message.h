@@ -77,7 +77,8 @@ struct Offer {
   int mtu = 1500;     // of the client's interface: bytes of an IP packet
   wire::MacAddress mac;
   std::vector<wire::IpPrefix> addresses;
-  // Of the default routes, one a family at most. 0.0.0.0: everything is on the client's link.
+  // Gateways of the default routes, one a family at most. 0.0.0.0: every address is on the client's
+  // link.
   std::vector<wire::IpAddress> gateways;
   std::vector<Route> routes;
   std::map<std::string, std::vector<wire::IpAddress>> names;  // of the network's nodes

@@ -35,7 +35,7 @@ class ClientPort final : public io::AnyPort {
   std::unique_ptr<io::AnyPort> frames_;
   ClientWire wire_;
   std::vector<std::byte> waiting_;  // frames that the port has not taken yet, one after the other
-  std::vector<size_t> sizes_;       // of each
+  std::vector<size_t> sizes_;       // in bytes, one a frame
 };
 
 }  // namespace viaduct::tunnel

@@ -80,7 +80,8 @@ void ClientWire::Answer(wire::ConstBytes payload, const Send& send) const {
                request->sender_mac));
 }
 
-// This end has no address: so the request is one that Linux answers to whomever (RFC 5227, 2.1.1).
+// The request is a probe without a sender's address, as this end has none; Linux answers it to
+// whomever (RFC 5227, section 2.1.1).
 void ClientWire::Ask(Instant now, const Send& send) {
   const auto address = std::ranges::find(own_, wire::Family::kIpv4, &wire::IpAddress::family);
   if (address == own_.end() || (asked_ && now - *asked_ < kAskInterval)) return;

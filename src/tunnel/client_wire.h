@@ -26,7 +26,7 @@ class ClientWire {
  public:
   using Send = std::function<void(wire::ConstBytes frame)>;
 
-  // Of this end.
+  // The address of this end.
   static constexpr wire::MacAddress kMac{{0x06, 0x76, 0x64, 0, 0, 1}};
   // How many packets wait for the client to tell its MAC address, and for how long.
   static constexpr size_t kMostHeld = 64;
@@ -61,7 +61,7 @@ class ClientWire {
   const size_t mtu_;
   std::optional<wire::MacAddress> client_;
   Instant heard_;                 // from the client
-  std::optional<Instant> asked_;  // when it was last
+  std::optional<Instant> asked_;  // the last time
   std::deque<Held> held_;
   uint64_t unresolved_ = 0;
 };

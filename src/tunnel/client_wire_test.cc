@@ -30,7 +30,7 @@ Frame PacketTo(const std::string& destination, size_t size = 4) {
 
 class ClientWireTest : public testing::Test {
  protected:
-  // What the frame holds for the node's IP layer: "" nothing, "-" no IP packet.
+  // Returns the packet for the node's IP layer: "" if there is none, "-" if it is not IP's.
   std::string Take(const Frame& frame) {
     const auto taken = wire_.Take(frame, now_, send_);
     if (!taken) return "";

@@ -59,7 +59,7 @@ struct LabSettings
     bool programs{true};                                              //!< TUN devices
     std::map<Ptr<Node>, std::string> containers;       //!< whose namespaces the nodes have
     std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
-    std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< who have the programs of a node
+    std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< each has its node's programs
     viaduct::lab::HubAddress hub;                      //!< where their clients send to
     std::vector<viaduct::lab::OtherNode> others;       //!< known by their names only
 };
