@@ -42,6 +42,26 @@ DeviceOf(const Network& network, const std::string& node)
     return nullptr;
 }
 
+/** Packets between a node's IP layer and its client that were lost there. */
+std::map<std::string, uint64_t>
+DropsOfPrograms(const RemoteHub& hub, std::size_t index)
+{
+    std::map<std::string, uint64_t> drops;
+    const Ptr<ProgramPort> programs = hub.GetPrograms(index);
+    if (!programs)
+    {
+        return drops;
+    }
+    for (int each = 0; each < ProgramPort::N_DROP_REASONS; each++)
+    {
+        const auto reason = static_cast<ProgramPort::DropReason>(each);
+        viaduct::tunnel::AddCause(
+            drops, ProgramPort::GetDropReasonName(reason), programs->GetDrops(reason));
+    }
+    viaduct::tunnel::AddCause(drops, "unresolved", hub.GetUnresolved(index));
+    return drops;
+}
+
 } // namespace
 
 HubService::HubService(const viaduct::scenario::Scenario& scenario,
@@ -61,13 +81,15 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& node : scenario.nodes)
     {
+        const bool isFarEnd = node.remote && node.host; // ns-3 has nothing of such a node
+        // Strangers may send what ns-3 cannot read.
+        if (Ptr<TransportGuard> guard =
+                isFarEnd ? nullptr : TransportGuard::Install(network.GetNode(node.name)))
+        {
+            m_guards[node.name] = guard;
+        }
         if (!node.remote)
         {
-            // From what strangers may send.
-            if (Ptr<TransportGuard> guard = TransportGuard::Install(network.GetNode(node.name)))
-            {
-                m_guards[node.name] = guard;
-            }
             continue;
         }
         RemoteHub::Access access;
@@ -76,7 +98,9 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
         {
             access.address = node.remote->address->ToString();
         }
-        m_byName[node.name] = m_hub->Add(DeviceOf(network, node.name), node.remote->vni, access);
+        m_byName[node.name] =
+            isFarEnd ? m_hub->Add(DeviceOf(network, node.name), node.remote->vni, access)
+                     : m_hub->AddPrograms(network.GetNode(node.name), node.remote->vni, access);
     }
     if (m_byName.empty())
     {
@@ -119,6 +143,10 @@ HubService::Summarize() const
         const uint64_t drops = m_hub->GetTotalDrops(i);
         progress.rx_frames -= drops;
         progress.lost += drops;
+        for (const auto& [cause, count] : DropsOfPrograms(*m_hub, i))
+        {
+            progress.lost += count;
+        }
     }
     return progress;
 }
@@ -144,6 +172,7 @@ HubService::Describe(std::size_t from, std::size_t count) const
             result.clients[i].rx_frames -= drops;
         }
         result.clients[i].rx_bytes -= m_hub->GetDroppedBytes(from + i);
+        result.clients[i].drops.merge(DropsOfPrograms(*m_hub, from + i));
     }
     const auto reactor = ReactorSimulatorImpl::Get();
     result.events = viaduct::result::Summarize(reactor->GetLateness());

@@ -98,10 +98,14 @@ SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const
             remote.vni = static_cast<uint32_t>(settings.remote->vni);
             remote.address = settings.remote->address;
             remote.anyone = settings.remote->anyone;
-            lab.SetRemote(node, remote);
-            continue;
+            if (settings.host)
+            {
+                lab.SetRemote(node, remote);
+                continue;
+            }
+            lab.SetClient(node, remote);
         }
-        if (settings.data_plane || settings.host)
+        else if (settings.data_plane || settings.host)
         {
             lab.SetDataPlane(node, *PlaneOf(scenario, settings));
         }

@@ -69,7 +69,7 @@ std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
   nodes.reserve(topology.remotes.size());
   for (const lab::Remote& remote : topology.remotes) {
     tunnel::RemoteNode& node = nodes.emplace_back();
-    node.name = remote.name;
+    node.name = remote.programs_of.empty() ? remote.name : remote.programs_of;
     node.vni = remote.vni;
     node.max_frame = wire::EthernetHeader::kSize + wire::VlanTag::kSize +
                      static_cast<size_t>(remote.interface.mtu);

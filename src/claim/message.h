@@ -77,7 +77,9 @@ struct Offer {
   int mtu = 1500;     // of the client's interface: bytes of an IP packet
   wire::MacAddress mac;
   std::vector<wire::IpPrefix> addresses;
-  std::vector<wire::IpAddress> gateways;  // of the default routes, one a family at most
+  // Gateways of the default routes, one a family at most. 0.0.0.0: every address is on the client's
+  // link.
+  std::vector<wire::IpAddress> gateways;
   std::vector<Route> routes;
   std::map<std::string, std::vector<wire::IpAddress>> names;  // of the network's nodes
   std::string session;  // with it a client that lost its connection gets the node back

@@ -231,7 +231,8 @@ void JoinNetwork::AddRoutes(int ifindex) {
     wire::IpPrefix everything;
     everything.address.family = gateway.family;
     try {
-      inside.AddRoute(everything, gateway, ifindex);
+      inside.AddRoute(everything, gateway.IsUnspecified() ? std::nullopt : std::optional(gateway),
+                      ifindex);
     } catch (const SystemError& error) {
       if (error.error_number() != EEXIST) throw;
       throw UsageError(fmt::format(

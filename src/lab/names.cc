@@ -57,6 +57,7 @@ std::string HostsFile(const Topology& topology) {
     names.AddTo(&all);
   }
   for (const Remote& remote : topology.remotes) {
+    if (!remote.programs_of.empty()) continue;
     NodeNames names(remote.name);
     for (const auto& address : remote.interface.addresses) names.Add(address.address, "");
     names.AddTo(&all);

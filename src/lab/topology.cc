@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "lab/builder.h"
+#include "lab/client.h"
 #include "lab/names.h"
 #include "wire/vxlan.h"
 
@@ -79,8 +80,8 @@ void CheckNodeName(const std::string& name) {
   throw UsageError("node \"hub\": this name is reserved for the lab; choose another");
 }
 
-void CheckRemote(const Remote& remote) {
-  CheckNodeName(remote.name);
+void CheckRemote(const Topology& topology, const Remote& remote) {
+  remote.programs_of.empty() ? CheckNodeName(remote.name) : CheckClient(topology, remote);
   CheckInterface(remote.name, remote.interface);
   if (remote.interface.physical) {
     throw UsageError("node " + remote.name + ": a remote node has no physical interface");
@@ -348,8 +349,10 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
 }
 
 Remote ReadRemote(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where, {"name", "interface", "vni", "address", "anyone"});
+  const ObjectReader reader(json, where,
+                            {"name", "programs_of", "interface", "vni", "address", "anyone"});
   Remote remote;
+  if (reader.Has("programs_of")) remote.programs_of = reader.Get<std::string>("programs_of");
   remote.name = reader.Get<std::string>("name");
   remote.interface = ReadInterface(reader.Get<nlohmann::json>("interface"), where + ".interface");
   remote.vni = static_cast<uint32_t>(reader.GetInteger("vni", 1, wire::VxlanHeader::kMostVni));
@@ -461,6 +464,7 @@ nlohmann::json ToJson(const Remote& remote) {
                          {"vni", remote.vni},
                          {"anyone", remote.anyone}};
   if (remote.address) json["address"] = remote.address->ToString();
+  if (!remote.programs_of.empty()) json["programs_of"] = remote.programs_of;
   return json;
 }
 
@@ -525,7 +529,7 @@ void Validate(const Topology& topology) {
     if (!nodes.insert(node.name).second) throw UsageError("two nodes are called " + node.name);
   }
   for (const Remote& remote : topology.remotes) {
-    CheckRemote(remote);
+    CheckRemote(topology, remote);
     if (!nodes.insert(remote.name).second) throw UsageError("two nodes are called " + remote.name);
   }
   for (const OtherNode& other : topology.others) CheckNodeName(other.name);

@@ -49,6 +49,9 @@ struct Node {
 // link is the client, behind the hub's tunnel (tunnel/hub.h).
 struct Remote {
   std::string name;
+  // If not empty: the client has the programs of this node, which is in the lab, and is at the far
+  // end of a pair whose near end is that node's (lab/client.h).
+  std::string programs_of = {};
   Interface interface;
   uint32_t vni = 0;                        // VXLAN identifier, each once
   std::optional<wire::IpAddress> address;  // its client; absent: who claims it

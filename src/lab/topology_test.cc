@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "lab/client.h"
 
 namespace viaduct::lab {
 namespace {
@@ -157,6 +158,49 @@ TEST(Topology, RefusesWhatARemoteNodeCannotBe) {
   topology = WithRemote();
   topology.links.pop_back();
   EXPECT_THAT(ErrorOf(topology), HasSubstr("is on no link"));
+}
+
+// n2, whose data plane is the simulator, and the client that has its programs.
+Topology WithClient() {
+  Topology topology = Example();
+  topology.nodes[2].program_addresses.clear();
+  topology.nodes[2].interfaces.push_back(MakeInterface(kClientInterface, 8, "10.0.9.1/30"));
+  topology.nodes[2].interfaces.back().addresses.clear();
+  Remote client;
+  client.name = ClientNameOf("n2");
+  client.programs_of = "n2";
+  client.interface = MakeInterface("eth0", 9, "10.0.9.2/30");
+  client.vni = 5;
+  topology.remotes = {client};
+  topology.links.push_back(
+      {"n2-client", Link::Kind::kPair, {{"n2", kClientInterface}, {client.name, "eth0"}}, {}});
+  return topology;
+}
+
+TEST(Topology, AClientMayHaveTheProgramsOfANode) {
+  const Topology topology = WithClient();
+  EXPECT_EQ(ErrorOf(topology), "");
+  const nlohmann::json json = topology;
+  EXPECT_EQ(json.get<Topology>().remotes[0].programs_of, "n2");
+  EXPECT_EQ(FindRemote(topology, "n2"), nullptr) << "the node is in the lab";
+  EXPECT_TRUE(HasRemote(topology, topology.links.back()));
+}
+
+TEST(Topology, RefusesWhatAClientCannotHaveTheProgramsOf) {
+  Topology topology = WithClient();
+  topology.nodes[2].data_plane = &fib::kKernelPlane;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("data plane is the simulator"));
+  topology = WithClient();
+  topology.nodes[2].program_addresses = topology.nodes[2].interfaces[0].addresses;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("its programs are here"));
+  topology = WithClient();
+  topology.remotes[0].programs_of = "n7";
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("is called"));
+  topology.remotes[0].name = ClientNameOf("n7");
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("there is no such node"));
+  topology = WithClient();
+  topology.remotes[0].programs_of.clear();
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("letters, digits"));
 }
 
 TEST(Topology, RefusesNamesTakenTwice) {

@@ -21,7 +21,10 @@ KeysOf<ClientResult> ClientResult::Keys() {
           "`ip_options` (which ns-3 would "
           "corrupt), `too_long`, `refused` (the link is down). To the client: `unclaimed` (there "
           "is none), `to_client_too_long`, `to_client_refused` (by the kernel: no route, no "
-          "buffer)"),
+          "buffer). Where the client has the programs of a router, also `from_program_...` (no "
+          "IPv4 "
+          "packet, or no route, as in the counters of `NODE/programs`) and `unresolved` (the "
+          "client did not tell its MAC address)"),
       Always<&C::waiting>("waiting", "frames", "from the client that wait now"),
       WhenSet<&C::wait_ms>("wait_ms", "ms",
                            "how long its frames waited between the socket and the node, the mean"),

@@ -17,11 +17,10 @@ using result::ClientResult;
 using result::HubProgress;
 using result::HubResult;
 
-std::string AddressTexts(const scenario::LinkSettings& link, const std::string& node) {
+template <class Address>
+std::string Texts(const std::vector<Address>& addresses) {
   std::string text;
-  for (const wire::IpPrefix& address : AddressesOn(link, node)) {
-    text += (text.empty() ? "" : " ") + address.ToString();
-  }
+  for (const Address& address : addresses) text += (text.empty() ? "" : " ") + address.ToString();
   return text.empty() ? "-" : text;
 }
 
@@ -72,13 +71,13 @@ std::string HubTable(const HubResult& hub) {
 std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, bool is_encrypted) {
   std::vector<std::vector<std::string>> rows = {
       {"node", "vni", "addresses", "gateway", "mtu", "client"}};
-  bool has_key = false;
+  bool has_key = false, has_router = false;
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote) continue;
     has_key = has_key || (!node.remote->address && !node.remote->anyone);
-    const scenario::LinkSettings& link = LinkOf(scenario, node.name);
-    rows.push_back({node.name, std::to_string(node.remote->vni), AddressTexts(link, node.name),
-                    AddressTexts(link, node.gateway), std::to_string(link.mtu),
+    has_router = has_router || !node.host;
+    rows.push_back({node.name, std::to_string(node.remote->vni), Texts(AddressesOf(scenario, node)),
+                    Texts(GatewaysOf(scenario, node)), std::to_string(MtuOf(scenario, node)),
                     node.remote->address  ? node.remote->address->ToString()
                     : node.remote->anyone ? "the first that sends"
                                           : "who has the key"});
@@ -90,8 +89,10 @@ std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, b
               : fmt::format(
                     "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
                     "dstport "
-                    "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up\n",
-                    port)) +
+                    "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up{}\n",
+                    port,
+                    has_router ? "; where there is no gateway: ip route add default dev eth0"
+                               : "")) +
          (has_key ? fmt::format("{}: viaduct join THIS-HOST{} --node NODE -- PROGRAM\n",
                                 is_encrypted ? "a client" : "with it",
                                 port == wire::kVxlanPort ? "" : fmt::format(":{}", port))

@@ -32,23 +32,21 @@ claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node
   if (settings == scenario.nodes.end() || !settings->remote) {
     throw UsageError(node + ": is no remote node");
   }
-  const scenario::LinkSettings& link = LinkOf(scenario, node);
   const auto vni = static_cast<uint32_t>(settings->remote->vni);
   claim::Offer offer;
   offer.node = node;
   offer.vni = vni;
   offer.port = port;
-  offer.mtu = link.mtu;
+  offer.mtu = MtuOf(scenario, *settings);
   offer.mac.bytes = {0x02,
                      0x76,
                      0x64,
                      static_cast<uint8_t>(vni >> 16),
                      static_cast<uint8_t>(vni >> 8),
                      static_cast<uint8_t>(vni)};
-  offer.addresses = AddressesOn(link, node);
-  for (const wire::IpPrefix& gateway : AddressesOn(link, settings->gateway)) {
-    offer.gateways.push_back(gateway.address);
-  }
+  offer.addresses = AddressesOf(scenario, *settings);
+  offer.gateways = GatewaysOf(scenario, *settings);
+  if (!settings->host) offer.gateways = {{wire::Family::kIpv4, {}}};
   return offer;
 }
 

@@ -54,5 +54,20 @@ TEST(HubClaimsTest, EveryOfferCanBeRead) {
   EXPECT_THROW(OfferOf(RemoteScenario(), "r", 4789), UsageError);
 }
 
+TEST(HubClaimsTest, TheClientOfARouterHasAllItsAddressesAndNoGateway) {
+  const scenario::Scenario scenario = scenario::Parse(
+      "nodes: {r: , a: {remote: true}, s: }\n"
+      "links: [{pair: [a, r], mtu: 1400}, {pair: [r, s]}, {pair: [s, a]}]\n"
+      "routing: AODV\n",
+      "test");
+  claim::Offer offer = OfferOf(scenario, "a", 4789);
+  EXPECT_THAT(offer.addresses, ElementsAre(wire::IpPrefix::Parse("10.0.0.1/30"),
+                                           wire::IpPrefix::Parse("10.0.0.10/30")));
+  EXPECT_THAT(offer.gateways, ElementsAre(Of("0.0.0.0"))) << "everything is on its link";
+  EXPECT_EQ(offer.mtu, 1500);
+  offer.session = "some";
+  EXPECT_EQ(claim::ReadOffer(claim::WriteOffer(offer)), offer);
+}
+
 }  // namespace
 }  // namespace viaduct::run

@@ -34,6 +34,15 @@ std::map<std::string, uint64_t> UnreadablePackets(const result::SimulatorReport&
   return by_node;
 }
 
+// Adds what was lost between a node and the client that has its programs.
+void AddLossesOfPrograms(const result::SimulatorReport& report, result::ClientResult* client) {
+  const auto programs = report.counters.find(client->node + "/programs");
+  if (programs == report.counters.end()) return;
+  for (const auto& [cause, count] : programs->second.drops) client->drops[cause] += count;
+  const uint64_t unresolved = programs->second.frames.tx_dropped_error;
+  if (unresolved > 0) client->drops["unresolved"] += unresolved;
+}
+
 class LabHub final : public Hub {
  public:
   LabHub(const scenario::Scenario& scenario, const HubOptions& options, broker::Client broker,
@@ -82,7 +91,10 @@ class LabHub final : public Hub {
     if (report.timing) result.events = *report.timing;
     result.unreadable = UnreadablePackets(report);
     uint64_t from_clients = 0;
-    for (const result::ClientResult& client : result.clients) from_clients += client.rx_frames;
+    for (result::ClientResult& client : result.clients) {
+      from_clients += client.rx_frames;
+      AddLossesOfPrograms(report, &client);
+    }
     result.Judge(from_clients, scenario_.lateness_limit);
     return result;
   }

@@ -1,6 +1,7 @@
 #include "run/remote_node.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace viaduct::run {
 
@@ -16,10 +17,34 @@ std::vector<wire::IpPrefix> AddressesOn(const scenario::LinkSettings& link,
   return addresses;
 }
 
-const scenario::LinkSettings& LinkOf(const scenario::Scenario& scenario, const std::string& node) {
-  return *std::ranges::find_if(scenario.links, [&](const scenario::LinkSettings& link) {
-    return std::ranges::count(link.nodes, node) > 0;
-  });
+std::vector<wire::IpPrefix> AddressesOf(const scenario::Scenario& scenario,
+                                        const scenario::NodeSettings& node) {
+  std::vector<wire::IpPrefix> all;
+  for (const scenario::LinkSettings& link : scenario.links) {
+    std::ranges::copy(AddressesOn(link, node.name), std::back_inserter(all));
+  }
+  std::ranges::copy(node.loopback, std::back_inserter(all));
+  return all;
+}
+
+int MtuOf(const scenario::Scenario& scenario, const scenario::NodeSettings& node) {
+  int mtu = 0;
+  for (const scenario::LinkSettings& link : scenario.links) {
+    if (std::ranges::count(link.nodes, node.name) > 0) mtu = std::max(mtu, link.mtu);
+  }
+  return mtu;
+}
+
+std::vector<wire::IpAddress> GatewaysOf(const scenario::Scenario& scenario,
+                                        const scenario::NodeSettings& node) {
+  std::vector<wire::IpAddress> gateways;
+  for (const scenario::LinkSettings& link : scenario.links) {
+    if (std::ranges::count(link.nodes, node.name) == 0) continue;
+    for (const wire::IpPrefix& gateway : AddressesOn(link, node.gateway)) {
+      gateways.push_back(gateway.address);
+    }
+  }
+  return gateways;
 }
 
 }  // namespace viaduct::run

@@ -43,7 +43,7 @@ HostChecks::HostChecks(const Scenario& scenario, const Section& file, const Name
 void HostChecks::Check(NodeSettings& node) const {
   const auto found = neighbours_.find(node.name);
   const auto& neighbours = found == neighbours_.end() ? std::set<std::string>() : found->second;
-  if (node.remote) CheckLinksOfRemote(node);
+  if (node.remote && node.host) CheckLinksOfRemote(node);
   if (bridged_) {
     CheckBridged(node, neighbours);
   } else if (node.host) {

@@ -200,8 +200,8 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.remote", Type::kText, Custom<NodeSettings, PrintRemote>(),
      R"(For `viaduct hub`: the node's programs are on another host, its client. `true`: the host that
      claims the node with the hub's key (`viaduct join`); an address: the host that has it, by a VXLAN
-     interface of its kernel; `any`: the first one that sends. Such a node is a host, on one link. Other
-     commands take it for one of their own.)",
+     interface of its kernel; `any`: the first one that sends. Such a node is a host, on one link; with AODV, DSDV, or
+     `host: false`, a router ([remote nodes](remote.md)). Other commands take it for one of their own.)",
      "192.0.2.7"},
     {"nodes.NAME.vni", Type::kInteger, Custom<NodeSettings, PrintVni>().From(1, 0xffffff),
      "With `remote`: its VXLAN network identifier; default: the lowest that is free.", "17"},

@@ -21,6 +21,7 @@
 #include "scenario/nodes.h"
 #include "scenario/places.h"
 #include "scenario/protocols.h"
+#include "scenario/remotes.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::scenario {
@@ -41,7 +42,7 @@ class Loader {
   void Load(const std::string& default_name) {
     ReadTop(default_name);
     scenario_.hosts = ReadLabHosts(file_);
-    scenario_.nodes = ReadNodes(file_);
+    scenario_.nodes = ReadNodes(file_, scenario_.routing.protocol);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
     CheckFramePrograms();
     bridged_ = FrameNodesOf(scenario_);
@@ -52,6 +53,7 @@ class Loader {
     CheckProgramsRoutes();
     ReadPlaces(file_, &scenario_);
     ReadLoopbacks(file_, &scenario_);
+    CheckRemoteRouters(file_, scenario_);
     scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
     ReadFlows();
     ReadPrograms();
@@ -69,12 +71,13 @@ class Loader {
     scenario_.says_mode = file_.Has("mode");
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
     const Section routing = file_.Inner("routing");
+    CheckRoutingIsGiven(root_);
     std::string& protocol = scenario_.routing.protocol;
     if (protocol.empty()) routing.Fail("protocol", "is empty");
     if (const std::string_view why = WhyNoProtocol(protocol); !why.empty()) {
       routing.Fail("protocol", std::string(why));
     }
-    if (const RoutingProtocol* known = FindRoutingProtocol(protocol)) protocol = known->type;
+    protocol = CanonicalProtocol(protocol);
     if ((protocol == "static" || protocol == kNoProtocol) && routing.Has("attributes")) {
       routing.Fail("attributes", protocol == kNoProtocol
                                      ? "there is no protocol (none) that would have any"

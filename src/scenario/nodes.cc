@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "scenario/binding.h"
+#include "scenario/remotes.h"
 #include "sys/container.h"
 #include "wire/address_scope.h"
 
@@ -50,7 +51,8 @@ Plane ReadPlane(const Section& section) {
 
 class NodeReader {
  public:
-  explicit NodeReader(const Section& file) : file_(file), kernel_(ReadStack(file)) {}
+  NodeReader(const Section& file, std::string_view protocol)
+      : file_(file), protocol_(protocol), kernel_(ReadStack(file)) {}
 
   std::vector<NodeSettings> Read() {
     const Value* value = file_.Find("nodes");
@@ -121,12 +123,11 @@ class NodeReader {
     }
   }
 
-  static void ReadRemote(const Section& section, NodeSettings& node) {
+  void ReadRemote(const Section& section, NodeSettings& node) const {
     if (!section.Has("remote")) {
       if (section.Has("vni")) section.Fail("vni", "only a remote node has one; add remote: true");
       return;
     }
-    if (section.Has("host") && !node.host) section.Fail("host", "a remote node is a host");
     const std::string text = section.Text("remote");
     RemoteAccess& remote = node.remote.emplace();
     remote.anyone = text == "any";
@@ -141,7 +142,7 @@ class NodeReader {
       }
     }
     if (section.Has("vni")) remote.vni = section.Integer("vni", 1, 0xffffff);
-    node.host = true;
+    if (!section.Has("host")) node.host = IsRemoteHost(protocol_);
     node.kernel.reset();
   }
 
@@ -185,7 +186,7 @@ class NodeReader {
     }
   }
 
-  static void ReadSettings(const Section& section, NodeSettings& node) {
+  void ReadSettings(const Section& section, NodeSettings& node) const {
     ReadMembers(section, node);
     if (section.Has("stack")) node.kernel = ReadStack(section);
     ReadRemote(section, node);
@@ -197,6 +198,10 @@ class NodeReader {
       const fib::DataPlane& plane = read.plane ? *read.plane : fib::kUserspaceProgram;
       const std::string_view why_not = plane.WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
+      if (node.remote && !node.host && node.data_plane != &fib::kSimulatorPlane) {
+        section.Fail("data_plane",
+                     "the client of this node sends and receives by the simulator; leave it out");
+      }
     }
     ReadContainer(section, node);
     node.routed_by_programs = section.Has("routing") && section.Text("routing") == "none";
@@ -206,6 +211,7 @@ class NodeReader {
   }
 
   const Section& file_;
+  const std::string_view protocol_;
   std::optional<std::string> kernel_;  // the default of nodes
   std::vector<NodeSettings> nodes_;
 };
@@ -225,6 +231,8 @@ void ResolveContainers(Scenario* scenario) {
   }
 }
 
-std::vector<NodeSettings> ReadNodes(const Section& file) { return NodeReader(file).Read(); }
+std::vector<NodeSettings> ReadNodes(const Section& file, std::string_view protocol) {
+  return NodeReader(file, protocol).Read();
+}
 
 }  // namespace viaduct::scenario

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "scenario/scenario.h"
@@ -12,7 +13,7 @@ namespace viaduct::scenario {
 // The most that a file may have.
 inline constexpr int64_t kMostNodes = 2000;
 
-// Reads `nodes` of the file. Throws UsageError.
-std::vector<NodeSettings> ReadNodes(const Section& file);
+// Reads `nodes` of the file, in which `protocol` routes. Throws UsageError.
+std::vector<NodeSettings> ReadNodes(const Section& file, std::string_view protocol);
 
 }  // namespace viaduct::scenario

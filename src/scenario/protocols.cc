@@ -63,6 +63,23 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text) {
   return found == kProtocols.end() ? nullptr : &*found;
 }
 
+void CheckRoutingIsGiven(const Value& file) {
+  const Value* routing = file.Find("routing");
+  const Value* protocol = routing == nullptr ? nullptr : routing->Find("protocol");
+  for (const Value* value : {routing, protocol}) {
+    if (value == nullptr || value->kind != Value::Kind::kNull) continue;
+    Fail(*value, "routing: is empty; give a protocol, such as routing: AODV, or leave it out");
+  }
+}
+
+std::string CanonicalProtocol(const std::string& text) {
+  for (const std::string_view word : {std::string_view("static"), kNoProtocol}) {
+    if (IsSameWord(word, text)) return std::string(word);
+  }
+  const RoutingProtocol* known = FindRoutingProtocol(text);
+  return known == nullptr ? text : std::string(known->type);
+}
+
 std::string SuggestProtocol(std::string_view text) {
   std::vector<std::string> names = {"static", std::string(kNoProtocol)};
   for (const RoutingProtocol& each : kProtocols) {

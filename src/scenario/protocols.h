@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "scenario/scenario.h"
+#include "scenario/value.h"
 #include "wire/address.h"
 
 namespace viaduct::scenario {
@@ -30,6 +31,12 @@ inline constexpr std::string_view kNoProtocol = "none";
 // Finds a protocol by its name in any letter case, or by its type. Null: a type of the user's own,
 // "static" or none.
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
+// Throws UsageError where the file has the key `routing`, or `routing.protocol`, and nothing behind
+// it: that does not ask for the default.
+void CheckRoutingIsGiven(const Value& file);
+// The type of a known protocol, "static" or kNoProtocol for its name in any letter case; other
+// texts are types of the user's own, and stay as they are.
+std::string CanonicalProtocol(const std::string& text);
 // "; did you mean 'OLSR'?" about a word that is neither; "" if it is like none of the names.
 std::string SuggestProtocol(std::string_view text);
 // Why a protocol of ns-3's cannot be one of a scenario; empty: nothing is known against it.

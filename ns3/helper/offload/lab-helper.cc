@@ -6,6 +6,7 @@
 
 #include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
+#include "ns3/client-programs.h"
 #include "ns3/device-replacement.h"
 #include "ns3/enum.h"
 #include "ns3/frame-forwarder.h"
@@ -23,6 +24,7 @@
 #include "base/terminal_text.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
+#include "lab/client.h"
 #include "lab/host_limits.h"
 #include "sys/descriptor_limit.h"
 #include "sys/network/packet_socket.h"
@@ -479,6 +481,11 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherTyp
         m_state->programPorts[node.name] =
             ProgramPort::Install(owner, viaduct::io::Hold(std::move(port)));
     }
+    if (m_settings.clients.contains(owner))
+    {
+        m_state->programPorts[node.name] =
+            InstallClient(owner, OpenRing(node.name, viaduct::lab::kClientInterface, ETH_P_ALL));
+    }
 }
 
 void
@@ -551,16 +558,22 @@ LabHelper::MakeRingDevice(const Attachment& attachment, uint16_t etherType)
         throw viaduct::UsageError("the devices of a lab are on AF_PACKET: "
                                   "ns3::RingNetDevice::Port=AfXdp is for those with Interface");
     }
+    device->SetAddress(attachment.original->GetAddress());
+    device->SetMtu(attachment.original->GetMtu());
+    device->SetPort(OpenRing(attachment.nodeName, attachment.interface, etherType));
+    return device;
+}
+
+std::unique_ptr<viaduct::io::AnyPort>
+LabHelper::OpenRing(const std::string& node, const std::string& interface, uint16_t etherType) const
+{
     auto socket = m_state->broker->OpenPacketSocket(
-        {.node = attachment.nodeName, .interface = attachment.interface, .ether_type = etherType});
+        {.node = node, .interface = interface, .ether_type = etherType});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
     ring.ether_type = etherType;
     ring.qdisc_bypass = !socket.has_qdisc;
-    device->SetAddress(attachment.original->GetAddress());
-    device->SetMtu(attachment.original->GetMtu());
-    device->SetPort(viaduct::io::Hold(viaduct::io::RingPort(std::move(socket.fd), ring)));
-    return device;
+    return viaduct::io::Hold(viaduct::io::RingPort(std::move(socket.fd), ring));
 }
 
 Ptr<NetDevice>

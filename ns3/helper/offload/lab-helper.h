@@ -182,6 +182,19 @@ class LabHelper
     }
 
     /**
+     * Gives the programs of a node to a client on another host, behind the same tunnel. The node
+     * stays in the lab, with its protocol and its links; ns-3 is its IP layer (kSimulatorPlane),
+     * for which the client's packets are the node's own (RemoteHub::AddPrograms()).
+     * @param node the node
+     * @param client its VXLAN identifier and who may be the client; the rest is filled in
+     */
+    void SetClient(Ptr<Node> node, const viaduct::lab::Remote& client)
+    {
+        m_settings.clients[node] = client;
+        SetDataPlane(node, viaduct::fib::kSimulatorPlane);
+    }
+
+    /**
      * Tells the lab's programs of a node that is in another host's part of the lab: its name.
      * @param other the node
      */
@@ -276,6 +289,10 @@ class LabHelper
     void AttachRBridge(const viaduct::lab::Node& node);
     void AttachFrameForwarder(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
+    /** @return an interface of a node as a port */
+    std::unique_ptr<viaduct::io::AnyPort> OpenRing(const std::string& node,
+                                                   const std::string& interface,
+                                                   uint16_t etherType) const;
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, uint16_t etherType);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 

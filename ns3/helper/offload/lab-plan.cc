@@ -13,6 +13,8 @@
 #include "ns3/path-seed.h"
 
 #include "base/error.h"
+#include "lab/client.h"
+#include "tunnel/client_wire.h"
 #include "wire/address_scope.h"
 
 #include <algorithm>
@@ -93,6 +95,15 @@ LabPlanner::MakePlan(const NodeContainer& nodes)
     {
         PlanLink(wire);
     }
+    for (auto i = nodes.Begin(); i != nodes.End(); ++i)
+    {
+        if (const auto client = m_settings.clients.find(*i); client != m_settings.clients.end())
+        {
+            PlanClient(*std::ranges::find(
+                           m_plan.topology.nodes, LabNodeName(*i), &viaduct::lab::Node::name),
+                       client->second);
+        }
+    }
     std::erase_if(m_plan.attachments, [this](const LabAttachment& attachment) {
         return m_settings.remotes.contains(attachment.node); // nothing here is attached
     });
@@ -122,6 +133,22 @@ LabPlanner::PlanRemote(Ptr<Node> node, viaduct::lab::Remote planned)
         planned.interface.name = "eth0";
         m_plan.attachments.push_back({node, planned.name, "eth0", device, nullptr});
     }
+    m_plan.topology.remotes.push_back(std::move(planned));
+}
+
+void
+LabPlanner::PlanClient(const viaduct::lab::Node& node, viaduct::lab::Remote planned)
+{
+    planned.programs_of = node.name;
+    planned.name = viaduct::lab::ClientNameOf(node.name);
+    planned.interface = node.interfaces.back();
+    planned.interface.name = "eth0";
+    planned.interface.mac.bytes.back()++; // the client has its own, whatever that is
+    Link link;
+    link.name = FreeLinkName(node.name + "-client");
+    link.endpoints = {{node.name, node.interfaces.back().name},
+                      {planned.name, planned.interface.name}};
+    m_plan.topology.links.push_back(link);
     m_plan.topology.remotes.push_back(std::move(planned));
 }
 
@@ -178,7 +205,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
             PlanDevice(node, device);
             continue;
         }
-        PlanLoopback(AddressesOf(node, device));
+        PlanLoopback(node, AddressesOf(node, device));
     }
     for (const std::string& name : OwnOr(m_settings.kernelOnly, node, {}))
     {
@@ -187,6 +214,21 @@ LabPlanner::PlanNode(Ptr<Node> node)
         interface.physical = name;
         m_plan.topology.nodes.back().interfaces.push_back(interface);
     }
+    if (m_settings.clients.contains(node))
+    {
+        auto& interfaces = m_plan.topology.nodes.back().interfaces;
+        viaduct::lab::Interface interface;
+        interface.name = viaduct::lab::kClientInterface;
+        interface.mac = viaduct::tunnel::ClientWire::kMac;
+        interface.mtu = std::ranges::max(interfaces, {}, &viaduct::lab::Interface::mtu).mtu;
+        interfaces.push_back(interface);
+    }
+}
+
+bool
+LabPlanner::HasPrograms(Ptr<Node> node) const
+{
+    return m_settings.programs && !m_settings.clients.contains(node);
 }
 
 viaduct::lab::Interface
@@ -205,14 +247,14 @@ LabPlanner::InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const
 }
 
 void
-LabPlanner::PlanLoopback(std::vector<IpPrefix> addresses)
+LabPlanner::PlanLoopback(Ptr<Node> node, std::vector<IpPrefix> addresses)
 {
     viaduct::lab::Node& planned = m_plan.topology.nodes.back();
     std::erase_if(addresses, [](const IpPrefix& each) {
         return viaduct::wire::IsLoopback(each.address) || viaduct::wire::IsLinkLocal(each.address);
     });
     planned.loopback = addresses;
-    if (!planned.data_plane->layout.addresses_on_interfaces && m_settings.programs)
+    if (!planned.data_plane->layout.addresses_on_interfaces && HasPrograms(node))
     {
         planned.program_addresses.insert(
             planned.program_addresses.end(), addresses.begin(), addresses.end());
@@ -238,7 +280,7 @@ LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
         interface.physical = physical->second;
         interface.name = physical->second;
     }
-    if (!planned.data_plane->layout.addresses_on_interfaces && m_settings.programs)
+    if (!planned.data_plane->layout.addresses_on_interfaces && HasPrograms(node))
     {
         planned.program_addresses.insert(planned.program_addresses.end(),
                                          interface.addresses.begin(),
@@ -350,8 +392,13 @@ LabPlanner::LinkName(const Wire& wire) const
     {
         return "lan" + std::to_string(channel->GetId());
     }
+    return FreeLinkName(ends[0].nodeName + "-" + ends[1].nodeName);
+}
+
+std::string
+LabPlanner::FreeLinkName(const std::string& base) const
+{
     const auto& links = m_plan.topology.links;
-    const std::string base = ends[0].nodeName + "-" + ends[1].nodeName;
     std::string name = base;
     const auto isTaken = [&](const Link& link) { return link.name == name; };
     for (int copy = 2; std::any_of(links.begin(), links.end(), isTaken); copy++)

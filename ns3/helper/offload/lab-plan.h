@@ -59,6 +59,7 @@ struct LabSettings
     bool programs{true};                                              //!< TUN devices
     std::map<Ptr<Node>, std::string> containers;       //!< whose namespaces the nodes have
     std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
+    std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< each has its node's programs
     viaduct::lab::HubAddress hub;                      //!< where their clients send to
     std::vector<viaduct::lab::OtherNode> others;       //!< known by their names only
 };
@@ -111,7 +112,10 @@ class LabPlanner
     void PlanNode(Ptr<Node> node);
     void PlanRemote(Ptr<Node> node, viaduct::lab::Remote planned);
     viaduct::lab::Interface InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const;
-    void PlanLoopback(std::vector<viaduct::wire::IpPrefix> addresses);
+    void PlanClient(const viaduct::lab::Node& node, viaduct::lab::Remote planned);
+    bool HasPrograms(Ptr<Node> node) const;
+    std::string FreeLinkName(const std::string& base) const;
+    void PlanLoopback(Ptr<Node> node, std::vector<viaduct::wire::IpPrefix> addresses);
     void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device);
     std::vector<Wire> Wires() const;
     void PlanLink(const Wire& wire);

@@ -35,14 +35,18 @@ enum class IcmpSide
     BOTH
 };
 
-/** @return who gets an ICMP message of this type */
+/**
+ * @param type of an ICMP message
+ * @param answersEcho whether ns-3 answers echo requests
+ * @return who gets it
+ */
 IcmpSide
-SideOfIcmp(uint8_t type)
+SideOfIcmp(uint8_t type, bool answersEcho)
 {
     switch (type)
     {
     case 8: // echo request: to be answered once
-        return IcmpSide::NS3;
+        return answersEcho ? IcmpSide::NS3 : IcmpSide::PROGRAMS;
     case 0:  // echo reply
     case 3:  // destination unreachable
     case 11: // time exceeded
@@ -145,7 +149,7 @@ ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interfa
     {
         uint8_t type = 0;
         p->CopyData(&type, sizeof(type));
-        const IcmpSide side = SideOfIcmp(type);
+        const IcmpSide side = SideOfIcmp(type, !m_port || m_port->AnswersEcho());
         if (side != IcmpSide::PROGRAMS)
         {
             m_inner->Receive(p->Copy(), header, interface);

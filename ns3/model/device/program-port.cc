@@ -8,6 +8,7 @@
 #include "program-port-l4.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/icmpv4.h"
 #include "ns3/icmpv6-header.h"
 #include "ns3/icmpv6-l4-protocol.h"
@@ -73,6 +74,13 @@ ProgramPort::GetTypeId()
                             .SetParent<Object>()
                             .SetGroupName("Viaduct")
                             .AddConstructor<ProgramPort>()
+                            .AddAttribute("AnswersEcho",
+                                          "Whether ns-3 answers echo requests; else the programs, "
+                                          "which are a host that has the node's addresses, get "
+                                          "them.",
+                                          BooleanValue(true),
+                                          MakeBooleanAccessor(&ProgramPort::m_answersEcho),
+                                          MakeBooleanChecker())
                             .AddTraceSource("FromProgram",
                                             "An IP packet came from a program.",
                                             MakeTraceSourceAccessor(&ProgramPort::m_fromTrace),
@@ -95,15 +103,34 @@ ProgramPort::ProgramPort()
 }
 
 Ptr<ProgramPort>
-ProgramPort::Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port)
+ProgramPort::MakeAt(Ptr<Node> node)
 {
     NS_ABORT_MSG_IF(!node->GetObject<Ipv4L3Protocol>() && !node->GetObject<Ipv6L3Protocol>(),
                     "ProgramPort: install the Internet stack on node " << node->GetId()
                                                                        << " first");
     Ptr<ProgramPort> programs = CreateObject<ProgramPort>();
     programs->m_node = node;
-    programs->m_burst.SetPort(std::move(port));
     node->AggregateObject(programs);
+    return programs;
+}
+
+Ptr<ProgramPort>
+ProgramPort::Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port)
+{
+    Ptr<ProgramPort> programs = MakeAt(node);
+    programs->m_burst.SetPort(std::move(port));
+    if (node->IsInitialized())
+    {
+        programs->Initialize();
+    }
+    return programs;
+}
+
+Ptr<ProgramPort>
+ProgramPort::Install(Ptr<Node> node, const Carrier& carrier)
+{
+    Ptr<ProgramPort> programs = MakeAt(node);
+    programs->m_carrier = carrier;
     if (node->IsInitialized())
     {
         programs->Initialize();
@@ -136,6 +163,7 @@ ProgramPort::DoDispose()
         m_ipv6->TraceDisconnectWithoutContext("LocalDeliver",
                                               MakeCallback(&ProgramPort::HandleIcmpv6, this));
     }
+    m_carrier = nullptr;
     m_node = nullptr;
     m_ipv4 = nullptr;
     m_ipv6 = nullptr;
@@ -186,18 +214,24 @@ ProgramPort::InterceptProtocol(Ptr<Stack> stack, int number)
 void
 ProgramPort::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
+    FromProgram(frame.bytes);
+}
+
+void
+ProgramPort::FromProgram(std::span<const std::byte> bytes)
+{
     Ptr<Packet> packet =
-        Create<Packet>(reinterpret_cast<const uint8_t*>(frame.bytes.data()), frame.bytes.size());
+        Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
     m_fromTrace(packet);
-    if (IsParsable(ether_type::kIpv4, frame.bytes))
+    if (IsParsable(ether_type::kIpv4, bytes))
     {
-        if (HasIpv4Options(ether_type::kIpv4, frame.bytes))
+        if (HasIpv4Options(ether_type::kIpv4, bytes))
         {
             return Drop(packet, FROM_PROGRAM_IP_OPTIONS);
         }
         FromProgram4(packet);
     }
-    else if (IsParsable(ether_type::kIpv6, frame.bytes))
+    else if (IsParsable(ether_type::kIpv6, bytes))
     {
         FromProgram6(packet);
     }
@@ -446,11 +480,15 @@ ProgramPort::Write(Ptr<const Packet> packet)
 {
     const uint32_t length = packet->GetSize();
     m_toTrace(packet);
-    if (length > m_burst.GetFrameSize())
+    if (m_carrier || length > m_burst.GetFrameSize())
     {
         m_long.resize(length);
         packet->CopyData(m_long.data(), length);
-        if (!m_burst.SendLong({reinterpret_cast<const std::byte*>(m_long.data()), length}))
+        if (m_carrier)
+        {
+            m_carrier(std::as_bytes(std::span(m_long)));
+        }
+        else if (!m_burst.SendLong({reinterpret_cast<const std::byte*>(m_long.data()), length}))
         {
             Drop(packet, TO_PROGRAM_QUEUE_FULL);
         }

@@ -16,8 +16,11 @@
 
 #include "io/port.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace ns3
@@ -37,7 +40,8 @@ class NetDevice;
  * the packet must not be fragmented and is too long, the program gets the ICMP error. Received
  * packets that no ns-3 socket claims go to the programs; ns-3 then sends neither a reset nor "port
  * unreachable", because that is the task of the programs' kernel. Echo requests are answered by
- * ns-3; echo replies and ICMP errors go to both.
+ * ns-3, unless the programs are a host that has the node's addresses (attribute AnswersEcho); echo
+ * replies and ICMP errors go to both.
  */
 class ProgramPort : public Object, private BurstPortUser
 {
@@ -54,6 +58,9 @@ class ProgramPort : public Object, private BurstPortUser
         TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more
         N_DROP_REASONS
     };
+
+    /** Takes an IP packet to the programs. */
+    typedef std::function<void(std::span<const std::byte> packet)> Carrier;
 
     /**
      * TracedCallback signature for Drop.
@@ -76,7 +83,25 @@ class ProgramPort : public Object, private BurstPortUser
      */
     static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
 
-    /** @return the port, owned by this object */
+    /** The same without a port: packets of programs come by FromProgram().
+     * @param node the node
+     * @param carrier takes packets to the programs
+     * @return the program port
+     */
+    static Ptr<ProgramPort> Install(Ptr<Node> node, const Carrier& carrier);
+
+    /** Handle a packet of the programs, in the node's context.
+     * @param bytes the IP packet; what is none is dropped, and counted
+     */
+    void FromProgram(std::span<const std::byte> bytes);
+
+    /** @return whether ns-3 answers echo requests (attribute AnswersEcho) */
+    bool AnswersEcho() const
+    {
+        return m_answersEcho;
+    }
+
+    /** @return the port, owned by this object; null if there is a carrier instead */
     viaduct::io::AnyPort* GetPort() const
     {
         return m_burst.GetPort();
@@ -111,6 +136,8 @@ class ProgramPort : public Object, private BurstPortUser
     // Inherited from BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
 
+    /** Create a program port without a port, aggregated to a node. */
+    static Ptr<ProgramPort> MakeAt(Ptr<Node> node);
     /** Put a ProgramPortL4 before every transport protocol of the node, and listen to ICMPv6. */
     void Intercept();
     /** Put one before the protocol of this number, on every interface of an IP stack. */
@@ -151,6 +178,8 @@ class ProgramPort : public Object, private BurstPortUser
     Ptr<Ipv4L3Protocol> m_ipv4;  //!< its IPv4 stack, if any
     Ptr<Ipv6L3Protocol> m_ipv6;  //!< its IPv6 stack, if any
     std::vector<uint8_t> m_long; //!< a packet longer than the ring's slots
+    Carrier m_carrier;           //!< in place of the port, if set
+    bool m_answersEcho = true;   //!< attribute AnswersEcho
 
     DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< trace source Drop
     TracedCallback<Ptr<const Packet>> m_fromTrace;   //!< trace source FromProgram

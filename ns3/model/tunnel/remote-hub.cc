@@ -6,17 +6,20 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/client-programs.h"
 #include "ns3/frame-check.h"
 #include "ns3/held-payloads.h"
 #include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
+#include "ns3/loopback-net-device.h"
 #include "ns3/mac48-address.h"
 #include "ns3/names.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-conversion.h"
 
+#include "base/clock.h"
 #include "base/realtime.h"
 #include "wire/ethernet.h"
 
@@ -97,12 +100,9 @@ RemoteHub::GetDropReasonName(DropReason reason)
 }
 
 std::size_t
-RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
+RemoteHub::AddNode(Ptr<Node> owner, uint32_t mtu, uint32_t vni, const Access& access)
 {
     NS_ABORT_MSG_IF(m_hub, "RemoteHub: nodes are added before Start()");
-    NS_ABORT_MSG_UNLESS(device->SupportsSendFrom(),
-                        "RemoteHub: " << device->GetInstanceTypeId().GetName()
-                                      << " cannot send another host's frames");
     const std::size_t index = m_remotes.size();
     if (vni == 0)
     {
@@ -116,9 +116,9 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
         }
     }
     viaduct::tunnel::RemoteNode node;
-    node.name = Names::FindName(device->GetNode());
+    node.name = Names::FindName(owner);
     node.vni = vni;
-    node.max_frame = EthernetHeader::kSize + VLAN_TAG + device->GetMtu();
+    node.max_frame = EthernetHeader::kSize + VLAN_TAG + mtu;
     node.tag_room = VLAN_TAG;
     node.anyone = access.anyone;
     if (!access.address.empty())
@@ -126,7 +126,19 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
         node.address = viaduct::wire::IpAddress::Parse(access.address);
     }
     m_nodes.push_back(std::move(node));
-    m_remotes.push_back({device, device->GetNode()->GetId()});
+    m_remotes.emplace_back();
+    m_remotes.back().context = owner->GetId();
+    return index;
+}
+
+std::size_t
+RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
+{
+    NS_ABORT_MSG_UNLESS(device->SupportsSendFrom(),
+                        "RemoteHub: " << device->GetInstanceTypeId().GetName()
+                                      << " cannot send another host's frames");
+    const std::size_t index = AddNode(device->GetNode(), device->GetMtu(), vni, access);
+    m_remotes[index].device = device;
     // The client has the node's addresses, and looks for duplicates itself.
     if (auto icmp = device->GetNode()->GetObject<Icmpv6L4Protocol>())
     {
@@ -142,6 +154,27 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
                                                     NetDevice::PacketType) {
         Leave(index, packet, protocol, source, destination);
         return true;
+    });
+    return index;
+}
+
+std::size_t
+RemoteHub::AddPrograms(Ptr<Node> node, uint32_t vni, const Access& access)
+{
+    uint32_t mtu = 0;
+    for (uint32_t i = 0; i < node->GetNDevices(); i++)
+    {
+        const Ptr<NetDevice> device = node->GetDevice(i);
+        mtu = DynamicCast<LoopbackNetDevice>(device) ? mtu
+                                                     : std::max<uint32_t>(mtu, device->GetMtu());
+    }
+    NS_ABORT_MSG_IF(mtu == 0, "RemoteHub: a node without a device has no programs");
+    const std::size_t index = AddNode(node, mtu, vni, access);
+    Remote& remote = m_remotes[index];
+    remote.wire = std::make_unique<viaduct::tunnel::ClientWire>(AddressesOfClient(node), mtu);
+    remote.programs = InstallClient(node, [this, index](std::span<const std::byte> packet) {
+        m_remotes[index].wire->Give(
+            packet, viaduct::MonotonicClock::Now(), [&](auto frame) { SendTo(index, frame); });
     });
     return index;
 }
@@ -177,6 +210,7 @@ RemoteHub::DoDispose()
     for (Remote& remote : m_remotes)
     {
         remote.device = nullptr;
+        remote.programs = nullptr;
     }
     m_reactor = nullptr;
     Object::DoDispose();
@@ -232,6 +266,12 @@ RemoteHub::Enter(std::size_t index, std::span<const std::byte> frame)
         remote.drops[reason]++;
         remote.droppedBytes += frame.size();
     };
+    if (remote.wire)
+    {
+        const auto packet = remote.wire->Take(
+            frame, viaduct::MonotonicClock::Now(), [&](auto answer) { SendTo(index, answer); });
+        return packet ? remote.programs->FromProgram(*packet) : void();
+    }
     const EthernetHeader header = *EthernetHeader::Parse(frame);
     const auto payload = frame.subspan(EthernetHeader::kSize);
     if (!IsParsable(header.type, payload))
@@ -276,6 +316,22 @@ RemoteHub::Leave(std::size_t index,
     header.type = protocol;
     header.Write(room);
     JoinPacket(*payload, room.subspan(EthernetHeader::kSize), FirstHeader::IP);
+    RequestFlush();
+}
+
+void
+RemoteHub::SendTo(std::size_t index, std::span<const std::byte> frame)
+{
+    if (m_hub)
+    {
+        m_hub->Send(index, frame);
+        RequestFlush();
+    }
+}
+
+void
+RemoteHub::RequestFlush()
+{
     if (!std::exchange(m_flushRequested, true))
     {
         m_reactor->RequestFlush(this);

@@ -9,8 +9,10 @@
 #include "ns3/node.h"
 #include "ns3/object.h"
 #include "ns3/packet.h"
+#include "ns3/program-port.h"
 #include "ns3/reactor-simulator-impl.h"
 
+#include "tunnel/client_wire.h"
 #include "tunnel/hub.h"
 
 #include <array>
@@ -31,6 +33,11 @@ namespace ns3
  * sent to the client as it is, and what the client sends is sent by it, with the client's own MAC
  * address. The node's own stack, if it has one, neither hears nor says anything: its addresses are
  * those that the client is to use.
+ *
+ * Or the client has the programs of a node that stays a node of the network, whose IP layer and
+ * routing protocol are ns-3's (AddPrograms()): what the client sends is routed as what the node
+ * itself sends, and what is for the node's addresses, and no ns-3 socket claims, goes to the
+ * client (ProgramPort, viaduct::tunnel::ClientWire). IPv4 only.
  *
  * A client is a VXLAN interface of a Linux kernel (RFC 7348) whose identifier is the node's, or
  * `viaduct join`. Frames are taken in the order of their arrival, whatever their client, and by
@@ -73,6 +80,15 @@ class RemoteHub : public Object, private ReactorFlush
     std::size_t Add(Ptr<NetDevice> device, uint32_t vni, const Access& access);
 
     /**
+     * Give the programs of a node to a client; before Start().
+     * @param node the node, which has its Internet stack, devices and addresses
+     * @param vni the VXLAN identifier; 0: the lowest that is free
+     * @param access who may be its client
+     * @return its index
+     */
+    std::size_t AddPrograms(Ptr<Node> node, uint32_t vni, const Access& access);
+
+    /**
      * Open the socket and serve the clients from now on.
      * @param innerSocket a UDP socket by which alone clients are served, and which becomes this
      * object's: that of an encrypted network (viaduct::tunnel::Hub::Options); -1: the port's
@@ -86,6 +102,24 @@ class RemoteHub : public Object, private ReactorFlush
     viaduct::tunnel::Hub& GetHub()
     {
         return *m_hub;
+    }
+
+    /**
+     * @param index what AddPrograms() returned, or Add()
+     * @return what takes packets between the node's IP layer and the client; null after Add()
+     */
+    Ptr<ProgramPort> GetPrograms(std::size_t index) const
+    {
+        return m_remotes[index].programs;
+    }
+
+    /**
+     * @param index what AddPrograms() returned
+     * @return packets for its client that were dropped, as none told its MAC address in time
+     */
+    uint64_t GetUnresolved(std::size_t index) const
+    {
+        return m_remotes[index].wire->unresolved();
     }
 
     /**
@@ -130,12 +164,20 @@ class RemoteHub : public Object, private ReactorFlush
     /** A remote node. */
     struct Remote
     {
-        Ptr<NetDevice> device;                        //!< its end of the wire
-        uint32_t context;                             //!< its number
-        std::array<uint64_t, N_DROP_REASONS> drops{}; //!< frames
-        uint64_t droppedBytes{0};                     //!< of these
+        Ptr<NetDevice> device;                             //!< its end of the wire; or null, and:
+        Ptr<ProgramPort> programs;                         //!< what has the client's packets
+        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< between the client and that
+        uint32_t context{0};                               //!< its number
+        std::array<uint64_t, N_DROP_REASONS> drops{};      //!< frames
+        uint64_t droppedBytes{0};                          //!< of these
     };
 
+    /** Add a node. @param mtu of its client's interface */
+    std::size_t AddNode(Ptr<Node> node, uint32_t mtu, uint32_t vni, const Access& access);
+    /** Send a frame to a client at the end of the turn. */
+    void SendTo(std::size_t index, std::span<const std::byte> frame);
+    /** Call FlushTurn() at the end of the turn. */
+    void RequestFlush();
     /** Handle what has arrived. @return whether there was work, or some is left */
     bool Serve();
     /** Read datagrams into the queue. @return whether there were any */

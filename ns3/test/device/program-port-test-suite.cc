@@ -436,6 +436,55 @@ class NeighbourDiscoveryTestCase : public TestCase
     }
 };
 
+/** Programs that are a whole host, behind a carrier. */
+class CarrierTestCase : public TestCase
+{
+  public:
+    CarrierTestCase() : TestCase("a host that has the node's addresses answers pings itself")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        TestDevice device{CreateObject<Node>(), "02:00:00:00:00:01"};
+        const Ptr<Node> node = device.device->GetNode();
+        device.device->SetAttribute("NeedsArp", BooleanValue(false));
+        InternetStackHelper().Install(node);
+        Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(NetDeviceContainer(device.device));
+        std::vector<Frame> carried;
+        const auto port = ProgramPort::Install(node, [&](std::span<const std::byte> bytes) {
+            carried.emplace_back(bytes.begin(), bytes.end());
+        });
+        port->SetAttribute("AnswersEcho", BooleanValue(false));
+        const auto request = packet::Build(
+            packet::Ipv4{.source = "10.1.1.2", .destination = "10.1.1.1"} / packet::Icmp{});
+        const auto answer =
+            packet::Build(packet::Ipv4{.source = "10.1.1.1", .destination = "10.1.1.2"} /
+                          packet::Icmp{.type = 0});
+        Simulator::Schedule(Seconds(10), [&] {
+            device.out->clear();
+            device.in->push_back(packet::Build(
+                TO_NODE / packet::Ipv4{.source = "10.1.1.2", .destination = "10.1.1.1"} /
+                packet::Icmp{}));
+        });
+        Simulator::Schedule(Seconds(10) + MilliSeconds(200), [&] {
+            NS_TEST_EXPECT_MSG_EQ(device.out->size(), 0, "ns-3 has answered");
+            NS_TEST_ASSERT_MSG_EQ(carried.size(), 1, "the request");
+            NS_TEST_EXPECT_MSG_EQ((carried.front() == request), true, "as it came");
+            port->FromProgram(answer);
+            port->FromProgram({});
+        });
+        Simulator::Stop(Seconds(10) + MilliSeconds(400));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(device.out->size(), 1, "the answer");
+        const Frame& sent = device.out->front();
+        NS_TEST_EXPECT_MSG_EQ((Frame(sent.begin() + 14, sent.end()) == answer), true, "as given");
+        NS_TEST_EXPECT_MSG_EQ(port->GetDrops(ProgramPort::FROM_PROGRAM_MALFORMED), 1, "no packet");
+    }
+};
+
 /** The tests of ns3::ProgramPort. */
 class ProgramPortTestSuite : public TestSuite
 {
@@ -451,6 +500,7 @@ class ProgramPortTestSuite : public TestSuite
         AddTestCase(new Ipv6TestCase, TestCase::Duration::QUICK);
         AddTestCase(new Icmpv6TestCase, TestCase::Duration::QUICK);
         AddTestCase(new NeighbourDiscoveryTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new CarrierTestCase, TestCase::Duration::QUICK);
     }
 };
 

@@ -36,6 +36,7 @@
 
 #include "base/error.h"
 #include "io/test/memory_port.h"
+#include "lab/client.h"
 #include "wire/test/packet_builder.h"
 
 /**
@@ -160,6 +161,50 @@ class DescribeTestCase : public TestCase
         std::ostringstream text;
         text << Mac48Address::ConvertFrom(device->GetAddress());
         return text.str();
+    }
+};
+
+/** A node of the lab whose programs are a client's. */
+class ClientTestCase : public TestCase
+{
+  public:
+    ClientTestCase() : TestCase("a client is at the end of a wire of its node")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        NodeContainer nodes(2);
+        Names::Add("client", nodes.Get(1));
+        Names::Add("a", nodes.Get(0));
+        InternetStackHelper().Install(nodes);
+        Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(PointToPointHelper().Install(nodes));
+        LabHelper helper("offload");
+        helper.SetLabName("test");
+        viaduct::lab::Remote client;
+        client.vni = 7;
+        helper.SetClient(nodes.Get(0), client);
+        const Topology lab = helper.Describe(nodes);
+        viaduct::lab::Validate(lab);
+
+        NS_TEST_ASSERT_MSG_EQ(lab.nodes.size(), 2, "the node stays");
+        const auto& node = lab.nodes[0];
+        NS_TEST_EXPECT_MSG_EQ(node.data_plane->name, "simulator", "whose packets ns-3 has");
+        NS_TEST_EXPECT_MSG_EQ(node.program_addresses.size(), 0, "no programs in its namespace");
+        NS_TEST_ASSERT_MSG_EQ(node.interfaces.size(), 2, "one more");
+        NS_TEST_EXPECT_MSG_EQ(node.interfaces[1].name, viaduct::lab::kClientInterface, "name");
+        NS_TEST_EXPECT_MSG_EQ(node.interfaces[1].addresses.size(), 0, "the client has them");
+        NS_TEST_ASSERT_MSG_EQ(lab.remotes.size(), 1, "the client");
+        NS_TEST_EXPECT_MSG_EQ(lab.remotes[0].programs_of, "a", "of this node");
+        NS_TEST_EXPECT_MSG_EQ(lab.remotes[0].vni, 7, "VNI");
+        NS_TEST_ASSERT_MSG_EQ(lab.links.size(), 2, "one more");
+        NS_TEST_EXPECT_MSG_EQ(lab.links[0].name, "a-client", "of two nodes");
+        NS_TEST_EXPECT_MSG_EQ(lab.links[1].name, "a-client-2", "a name that is free");
+        NS_TEST_EXPECT_MSG_EQ(lab.links[1].endpoints[1].node, lab.remotes[0].name, "its end");
+        Names::Clear();
+        Simulator::Destroy();
     }
 };
 
@@ -434,6 +479,7 @@ class LabHelperTestSuite : public TestSuite
   public:
     LabHelperTestSuite() : TestSuite("viaduct-lab-helper", Type::UNIT)
     {
+        AddTestCase(new ClientTestCase, TestCase::Duration::QUICK);
         AddTestCase(new DescribeTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RefusalTestCase, TestCase::Duration::QUICK);
         AddTestCase(new ReplaceTestCase, TestCase::Duration::QUICK);

@@ -187,6 +187,79 @@ class RemoteHubTestCase : public TestCase
     }
 };
 
+/** A client that has the programs of a node. */
+class ProgramsTestCase : public TestCase
+{
+  public:
+    ProgramsTestCase() : TestCase("A client has the programs of a node")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        NodeContainer nodes(2);
+        PathHelper helper;
+        const NetDeviceContainer devices = helper.Install(nodes);
+        GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+        InternetStackHelper().Install(nodes);
+        Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        RemoteClient client("127.0.0.1");
+        Ptr<RemoteHub> remote = CreateObject<RemoteHub>();
+        remote->SetAttribute("Port", UintegerValue(0));
+        const std::size_t index = remote->AddPrograms(nodes.Get(0), 0, {});
+        remote->Start();
+        viaduct::tunnel::Hub& hub = remote->GetHub();
+        hub.Claim(index, IpAddress::Parse("127.0.0.1"), client.GetPort());
+
+        const packet::Ethernet toHub{.source = "02:00:00:00:00:09",
+                                     .destination = "06:76:64:00:00:01"};
+        const auto ask = [&](const std::string& target) {
+            return packet::Build(toHub / packet::Arp{.sender_mac = "02:00:00:00:00:09",
+                                                     .sender_ip = "10.1.1.1",
+                                                     .target_ip = target});
+        };
+        const Frame ping =
+            packet::Build(toHub / packet::Ipv4{"10.1.1.1", "10.1.1.2", 9} / packet::Icmp{});
+        Frame options = ping;
+        options[14] = std::byte{0x46};
+        Simulator::Schedule(MilliSeconds(1), [&] {
+            client.Send(hub, 1, ask("10.1.1.1")); // the client's own: not answered
+            client.Send(hub, 1, ask("192.0.2.7"));
+            client.Send(hub, 1, options);
+            client.Send(hub, 1, ping);
+        });
+        const std::function<void()> look = [&] {
+            const auto seen = hub.CountersOf(index);
+            if (seen.rx_frames >= 4 && seen.tx_frames >= 2)
+            {
+                Simulator::Stop(MilliSeconds(10));
+                return;
+            }
+            Simulator::Schedule(MilliSeconds(10), look);
+        };
+        Simulator::Schedule(MilliSeconds(100), look);
+        Simulator::Stop(Seconds(60));
+        Simulator::Run();
+
+        const std::vector<std::string> got = client.Receive();
+        NS_TEST_ASSERT_MSG_EQ(got.size(), 2, "two answers");
+        const auto has = [&](std::size_t which, const std::string& text) {
+            return got[which].find(text) != std::string::npos;
+        };
+        NS_TEST_EXPECT_MSG_EQ(has(0, "arp 192.0.2.7 is-at 06:76:64:00:00:01"), true, got[0]);
+        NS_TEST_EXPECT_MSG_EQ(has(1, "06:76:64:00:00:01 > 02:00:00:00:00:09"), true, got[1]);
+        NS_TEST_EXPECT_MSG_EQ(has(1, "10.1.1.2 > 10.1.1.1"), true, "of the other node");
+        NS_TEST_EXPECT_MSG_EQ(has(1, "icmp 0/0"), true, "to the ping");
+        const auto drops =
+            remote->GetPrograms(index)->GetDrops(ProgramPort::FROM_PROGRAM_MALFORMED);
+        NS_TEST_EXPECT_MSG_EQ(drops, 1, "the header is longer than it is");
+        NS_TEST_EXPECT_MSG_EQ(remote->GetUnresolved(index), 0, "the client is known");
+        remote->Dispose();
+    }
+};
+
 /** All tests. */
 class RemoteHubTestSuite : public TestSuite
 {
@@ -194,6 +267,7 @@ class RemoteHubTestSuite : public TestSuite
     RemoteHubTestSuite() : TestSuite("viaduct-remote-hub", Type::UNIT)
     {
         AddTestCase(new RemoteHubTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new ProgramsTestCase, TestCase::Duration::QUICK);
     }
 };
 

@@ -1,0 +1,27 @@
+#include "lab/client.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace viaduct::lab {
+
+std::string ClientNameOf(const std::string& node) { return node + "/client"; }
+
+// The simulator is the node's IP layer, and nothing else of the lab has its programs.
+void CheckClient(const Topology& topology, const Remote& client) {
+  const std::string what = "client of node " + client.programs_of + ": ";
+  if (client.name != ClientNameOf(client.programs_of)) {
+    throw UsageError(what + "is called \"" + client.name + "\"");
+  }
+  const auto node = std::ranges::find(topology.nodes, client.programs_of, &Node::name);
+  if (node == topology.nodes.end()) throw UsageError(what + "there is no such node");
+  const std::string_view why_not = node->data_plane->WhyNot(fib::Feature::kProgramDevice);
+  if (!why_not.empty()) throw UsageError(what + std::string(why_not));
+  if (!node->program_addresses.empty()) {
+    throw UsageError(what + "its programs are here, on a TUN device");
+  }
+}
+
+}  // namespace viaduct::lab

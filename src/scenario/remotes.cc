@@ -1,0 +1,66 @@
+#include "scenario/remotes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "scenario/hosts.h"
+#include "scenario/protocols.h"
+
+namespace viaduct::scenario {
+namespace {
+
+bool HasIpv6(const std::vector<wire::IpPrefix>& addresses) {
+  return std::ranges::any_of(addresses, [](const wire::IpPrefix& prefix) {
+    return prefix.address.family == wire::Family::kIpv6;
+  });
+}
+
+bool HasIpv6(const Scenario& scenario, const NodeSettings& node) {
+  const auto is_its_own = [&](const LinkSettings& link) {
+    return std::ranges::count(link.nodes, node.name) > 0 && HasIpv6(link.addresses);
+  };
+  return HasIpv6(node.loopback) || std::ranges::any_of(scenario.links, is_its_own);
+}
+
+// "KEY: what is wrong"; empty: nothing.
+std::string WhyNot(const Scenario& scenario, const NodeSettings& node) {
+  if (Bridges(scenario.routing.protocol)) {
+    return "host: with WMRP a remote node is a host; leave out host: false";
+  }
+  if (!RunsProtocol(scenario, node)) {
+    return "remote: nothing would make the routes of this router, whose programs are on another "
+           "host; leave out host: false, or choose another routing.protocol";
+  }
+  if (!HasIpv6(scenario, node)) return "";
+  const std::string_view protocol = scenario.routing.protocol;
+  if (!IsRemoteHost(protocol)) {
+    return fmt::format(
+        "remote: with {} this node is a router, whose client has IPv4 only; leave its IPv6 "
+        "addresses out (addressing.ipv6)",
+        FindRoutingProtocol(protocol)->name);
+  }
+  return "remote: a remote node is a host where it has IPv6 addresses, because the client of a "
+         "router has IPv4 only; leave these addresses out (addressing.ipv6), or leave out host: "
+         "false";
+}
+
+}  // namespace
+
+bool IsRemoteHost(std::string_view protocol) {
+  const RoutingProtocol* known = FindRoutingProtocol(protocol);
+  return known == nullptr || known->announces_networks || known->bridges;
+}
+
+void CheckRemoteRouters(const Section& file, const Scenario& scenario) {
+  for (const NodeSettings& node : scenario.nodes) {
+    if (!node.remote || node.host) continue;
+    const std::string why_not = WhyNot(scenario, node);
+    if (why_not.empty()) continue;
+    Fail(PlaceOfNode(file, node.name), fmt::format("nodes.{}.{}", node.name, why_not));
+  }
+}
+
+}  // namespace viaduct::scenario
