@@ -27,7 +27,7 @@ bool HasIpv6(const Scenario& scenario, const NodeSettings& node) {
 
 // "KEY: what is wrong"; empty: nothing.
 std::string WhyNot(const Scenario& scenario, const NodeSettings& node) {
-  if (Bridges(scenario.routing.protocol)) {
+  if (HasRBridges(scenario)) {
     return "host: with WMRP a remote node is a host; leave out host: false";
   }
   if (!RunsProtocol(scenario, node)) {
