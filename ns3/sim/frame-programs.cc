@@ -124,10 +124,17 @@ InstallFramePrograms(const Scenario& scenario, const Network& network)
     const auto protocol = ProtocolOf(scenario.routing);
     for (const NodeSettings& settings : scenario.nodes)
     {
-        if (protocol && !settings.program.empty())
+        if (!protocol || settings.program.empty())
         {
-            network.GetNode(settings.name)->AggregateObject(protocol->Create<Object>());
+            continue;
         }
+        Ptr<Node> node = network.GetNode(settings.name);
+        if (node->GetObject<Object>(protocol->GetTypeId()))
+        {
+            throw UsageError("routing.protocol: " + scenario.routing.protocol +
+                             " is no protocol: each node has one already");
+        }
+        node->AggregateObject(protocol->Create<Object>());
     }
 }
 

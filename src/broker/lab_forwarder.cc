@@ -1,5 +1,6 @@
 #include "broker/lab_forwarder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -8,10 +9,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "broker/lab_process.h"
 #include "forward/forwarder.h"
-#include "lab/record.h"
+#include "forward/program_watch.h"
+#include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/signals.h"
 
@@ -29,15 +30,17 @@ void Forward(std::vector<forward::Equipment> equipment, const std::function<void
 }  // namespace
 
 LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes)
-    : lab_(lab),
-      last_words_(fmt::format("{}/{}/{}", sys::kRunFolder, lab.name(), lab::kForwarderWordsFile)),
-      owner_(owner),
-      nodes_(std::move(nodes)) {
+    : lab_(lab), owner_(owner), nodes_(std::move(nodes)) {
   Start();
 }
 
 void LabForwarder::Start() {
-  LabProcess process{"viaduct-forward", "forwarder", -1, {}, last_words_, true};
+  LabProcess process{"viaduct-forward", "forwarder", -1, {}, {}};
+  sys::Pipe words = sys::MakePipe();
+  SystemCall("fcntl", fcntl(words.read.get(), F_SETFL, O_NONBLOCK));
+  process.words = words.write.get();
+  process.runs_users_code = std::ranges::any_of(
+      nodes_, [](const auto& node) { return forward::IsProgramLibrary(node.second.program.name); });
   std::vector<forward::Equipment> equipment;
   for (const auto& [name, shared] : nodes_) {
     process.namespace_fd = lab_.NamespaceFd(name);
@@ -47,16 +50,25 @@ void LabForwarder::Start() {
     process.keep.insert(process.keep.end(), descriptors.begin(), descriptors.end());
   }
   pid_ = StartLabProcess(process, owner_, [&](const std::function<void()>& ready) {
+    if (process.runs_users_code) forward::ProgramWatch::Start(process.words);
     Forward(std::move(equipment), ready);
   });
+  words_ = std::move(words.read);
   ended.reset();
 }
 
-std::string LabForwarder::LastWords() const {
-  constexpr size_t kMost = 500;
-  std::string words = ReadFileIfAny(last_words_);
-  while (words.ends_with('\n')) words.pop_back();
-  return words.substr(words.rfind('\n') + 1, kMost);
+std::string LabForwarder::LastWords() {
+  if (!ended) return last_words_;
+  std::array<char, 500> words{};
+  const ssize_t count = read(words_.get(), words.data(), words.size());
+  if (count > 0) {
+    last_words_.assign(words.data(), static_cast<size_t>(count));
+    while (last_words_.ends_with('\n')) last_words_.pop_back();
+    std::ranges::replace(last_words_, '\n', ' ');
+  } else if (last_words_.empty()) {
+    last_words_ = sys::DescribeEnding(*ended);
+  }
+  return last_words_;
 }
 
 void LabForwarder::Keep(const forward::Equipment& equipment) {
@@ -79,6 +91,7 @@ void LabForwarder::Refilter(const std::string& node) {
 // which neither the new forwarder waits nor the broker.
 void LabForwarder::Restart() {
   ++restarts_;
+  LastWords();
   Ports old = std::exchange(ports_, {});
   Start();
   closing_ = std::jthread([old = std::move(old)]() mutable { old.clear(); });

@@ -33,8 +33,8 @@ class LabForwarder {
   // Error.
   void Refilter(const std::string& node);
 
-  // Why one ended by an error, the last that did; empty: none did.
-  std::string LastWords() const;
+  // Why the last one ended of those that did; empty: none did.
+  std::string LastWords();
 
   // Its wait status (waitpid(2)); empty while it runs.
   std::optional<int> ended;
@@ -49,7 +49,8 @@ class LabForwarder {
   void Keep(const forward::Equipment& equipment);
 
   lab::Lab& lab_;
-  std::string last_words_;  // file
+  UniqueFd words_;          // a pipe, which no process can fill without limit
+  std::string last_words_;  // of the one before
   sys::Identity owner_;
   Nodes nodes_;
   using Ports = std::map<std::string, std::vector<Port>>;  // by node

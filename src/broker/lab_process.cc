@@ -2,14 +2,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "broker/protocol.h"
 #include "privilege/capabilities.h"
 #include "sys/child.h"
@@ -56,25 +62,20 @@ UniqueFd OpenLastWords(const std::string& path) {
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
                               int answer, const Work& work) {
   bool works = false;  // whose errors the broker does not hear any more
-  UniqueFd words;
-  int last_words = STDERR_FILENO;
   const auto fail = [&](const Error& error) {
     if (works) {
-      Tell(last_words, fmt::format("{}\n", error.what()));
+      Tell(process.words >= 0 ? process.words : STDERR_FILENO, fmt::format("{}\n", error.what()));
     } else {
       Tell(answer, EncodeError(error));
     }
   };
   try {
-    std::vector<int> keep = process.keep;
-    words = OpenLastWords(process.last_words);
-    if (words && process.runs_users_code) {  // whose own output could fill the folder
-      last_words = words.get();
-      keep.push_back(last_words);
-    } else if (words) {
+    if (const UniqueFd words = OpenLastWords(process.last_words)) {
       SystemCall("dup2", dup2(words.get(), STDERR_FILENO));
     }
+    std::vector<int> keep = process.keep;
     keep.insert(keep.end(), {answer, process.namespace_fd});
+    if (process.words >= 0) keep.push_back(process.words);
     // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
     // /dev/null, but for the last words.
     sys::CloseAllBut(std::move(keep));
@@ -94,6 +95,28 @@ UniqueFd OpenLastWords(const std::string& path) {
   sys::ExitForked(1);
 }
 
+// The answer of a process that runs users' code, which may hang, or write without end.
+std::string ReadAnswer(int fd) {
+  constexpr size_t kMost = 65536;
+  const Instant deadline = MonotonicClock::Now() + LabProcess::kPatience;
+  std::string answer;
+  std::array<char, 4096> part;
+  while (answer.size() < kMost) {
+    const Duration left = deadline - MonotonicClock::Now();
+    pollfd ready{fd, POLLIN, 0};
+    if (left <= Duration() ||
+        poll(&ready, 1, static_cast<int>(left / Duration::Milliseconds(1)) + 1) == 0) {
+      throw Error(fmt::format("did not start within {}; a forwarding program may hang",
+                              FormatDuration(LabProcess::kPatience)));
+    }
+    const ssize_t count = read(fd, part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    answer.append(part.data(), static_cast<size_t>(count));
+  }
+  return answer;
+}
+
 }  // namespace
 
 int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const Work& work) {
@@ -102,7 +125,16 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
   const int pid = SystemCall("fork the " + process.what, fork());
   if (pid == 0) ProcessMain(process, owner, broker_pid, pipe.write.get(), work);
   pipe.write.reset();
-  const std::string answer = ReadToEnd(pipe.read.get(), "the answer of the " + process.what);
+  std::string answer;
+  try {
+    answer = process.runs_users_code
+                 ? ReadAnswer(pipe.read.get())
+                 : ReadToEnd(pipe.read.get(), "the answer of the " + process.what);
+  } catch (const Error& error) {
+    kill(pid, SIGKILL);
+    sys::AwaitChild(pid);
+    throw Error(fmt::format("the {} {}", process.what, error.what()));
+  }
   if (answer == kReady) return pid;
   sys::AwaitChild(pid);
   if (answer.empty()) throw Error("the " + process.what + " died as it started");

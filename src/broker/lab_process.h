@@ -5,24 +5,29 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::broker {
 
 struct LabProcess {
-  const char* title = "";        // in lists of processes; at most 15 characters
-  std::string what;              // in messages: "path engine"
-  int namespace_fd = -1;         // where it runs, so that the clean-up of the lab finds it
-  std::vector<int> keep;         // the descriptors that it needs
-  std::string last_words;        // the file of its standard error, and of what ends it; empty: none
-  bool runs_users_code = false;  // then root has no capabilities in it, either
+  const char* title = "";  // in lists of processes; at most 15 characters
+  std::string what;        // in messages: "path engine"
+  int namespace_fd = -1;   // where it runs, so that the clean-up of the lab finds it
+  std::vector<int> keep;   // the descriptors that it needs
+  std::string last_words;  // the file of its standard error, and of what ends it; empty: none
+  // It runs users' code: root has no capabilities in it, either, and it is ended if it does not
+  // call `ready` within kPatience.
+  bool runs_users_code = false;
+  static constexpr auto kPatience = Duration::Seconds(10);
+  int words = -1;  // then what ends it is written there instead, and its standard error nowhere
 };
 
 // Forks the process from the broker. It has no other descriptors of the broker's, runs as the
-// owner without capabilities (but for root's) at the highest priority, and ends with the broker.
-// There `work` runs, which calls `ready` once it does what it is for and returns when the process
-// shall end. Returns the process's number after that call. Throws what `work` threw before it (an
-// Error with the same message).
+// owner without capabilities (but root's) at the highest priority, and ends with the broker. There
+// `work` runs, which calls `ready` once it does what it is for and returns when the process shall
+// end. Returns the process's number after that call. Throws what `work` threw before it (an Error
+// with the same message).
 int StartLabProcess(const LabProcess& process, const sys::Identity& owner,
                     const std::function<void(const std::function<void()>& ready)>& work);
 

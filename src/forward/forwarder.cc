@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "forward/kernel_sender.h"
 #include "forward/neighbour_monitor.h"
+#include "forward/program_watch.h"
 #include "forward/upcall_sender.h"
 #include "io/ring_port.h"
 #include "io/super_frame.h"
@@ -47,7 +48,8 @@ class Forwarder::RunningNode final : public Carrier {
         counters_(counter_memory_.writable()),
         doorbell_(std::move(equipment.doorbell)),
         monitor_(std::move(equipment.neighbours)),
-        name_(equipment.program.name),
+        whose_(
+            fmt::format("node {}, forwarding program {}", equipment.name, equipment.program.name)),
         kernel_(std::move(equipment.raw_ipv4), std::move(equipment.raw_ipv6),
                 std::move(equipment.icmpv6), std::move(equipment.own)),
         upcalls_(std::move(equipment.upcalls)),
@@ -82,13 +84,14 @@ class Forwarder::RunningNode final : public Carrier {
   // Calls what calls the program, and names it in what it throws.
   template <class F>
   void Guard(F call) {
+    ProgramWatch::Name(whose_.c_str());
     try {
       call();
+      ProgramWatch::Name(nullptr);
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      throw Error(
-          fmt::format("node {}, forwarding program {}: {}", node_.name, name_, error.what()));
+      throw Error(fmt::format("{}: {}", whose_, error.what()));
     }
   }
 
@@ -165,7 +168,7 @@ class Forwarder::RunningNode final : public Carrier {
   std::optional<EventWriter> events_;
   NeighbourMonitor monitor_;
   NeighbourTable neighbours_;
-  std::string name_;  // the program's
+  std::string whose_;  // the program, for messages
   KernelSender kernel_;
   UpcallSender upcalls_;
   Node node_;
@@ -228,6 +231,7 @@ void Forwarder::Run(int stop) {
     const Instant now = MonotonicClock::Now();
     if (now < next_tick) continue;
     next_tick = now + kTick;
+    ProgramWatch::Rearm();
     for (const auto& node : nodes_) node->Tick(now);
   }
   poller_.Remove(stop);

@@ -57,7 +57,7 @@ struct Node {
 //    changed in place, or others) and returns the outcome, an index of kOutcomes, of which the
 //    first is "forwarded". What it sends nowhere is dropped; the node's kernel has its own copy of
 //    each frame and takes what is for itself.
-//  - kOutcomes names the outcomes, at most Counters::kRingFull.
+//  - kOutcomes names the outcomes, at most Counters::kRingFull: each once, in small letters.
 //  - kFilter is in tcpdump's syntax, "{mac}" being the port's address and "{own}" any of the node's
 //    IP addresses as destination: which frames reach the program at all. Empty: all.
 //  - kPromiscuous: whether it gets frames for other stations.

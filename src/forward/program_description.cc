@@ -7,13 +7,23 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::forward {
 namespace {
 
 constexpr std::array<std::string_view, 2> kStandalone = {"bridge", "hub"};
+
+constexpr size_t kMostWord = 32;
+
+bool IsWord(std::string_view text) {
+  return !text.empty() && text.size() <= kMostWord && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
 
 std::string Replace(std::string text, std::string_view word, const std::string& by) {
   const size_t at = text.find(word);
@@ -63,10 +73,17 @@ const ProgramKind& LoadLibrary(const std::string& file) {
 
 std::string ProgramDescription::FilterOf(const wire::MacAddress& mac,
                                          const std::string& own) const {
-  const std::string data = Replace(Replace(filter, "{mac}", mac.ToString()), "{own}", own);
-  if (control_type == 0) return data;
-  const std::string others = fmt::format("not ether proto {:#06x}", control_type);
-  return data.empty() ? others : fmt::format("({}) and {}", data, others);
+  std::vector<std::string> terms;
+  if (!filter.empty())
+    terms.push_back(Replace(Replace(filter, "{mac}", mac.ToString()), "{own}", own));
+  // An interface may get frames for other stations, whatever its sockets want.
+  if (!is_promiscuous && filter.find("{mac}") == std::string::npos) {
+    terms.push_back(fmt::format("ether dst {} or ether multicast", mac.ToString()));
+  }
+  if (control_type != 0) terms.push_back(fmt::format("not ether proto {:#06x}", control_type));
+  return terms.size() == 1 ? terms.front()
+         : terms.empty()   ? ""
+                           : fmt::format("({})", fmt::join(terms, ") and ("));
 }
 
 void ProgramDescription::Check() const {
@@ -79,7 +96,20 @@ void ProgramDescription::Check() const {
   if (outcomes.size() > kMostOutcomes) {
     fail(fmt::format("{} outcomes are more than {}", outcomes.size(), kMostOutcomes));
   }
+  std::set<std::string> names = {"ring-full", "not-sent", "forwarded-bytes"};
+  for (const std::string& outcome : outcomes) {
+    if (!IsWord(outcome)) {
+      fail(
+          fmt::format("an outcome is a word of at most {} letters a to z, digits, - and _, not "
+                      "\"{}\"",
+                      kMostWord, outcome.substr(0, kMostWord)));
+    }
+    if (!names.insert(outcome).second) {
+      fail(fmt::format("the outcome \"{}\" is there twice, or the forwarder's own", outcome));
+    }
+  }
   for (const std::string& loss : losses) {
+    if (loss == outcomes.front()) fail("what is forwarded is no loss");
     if (std::ranges::find(outcomes, loss) == outcomes.end()) {
       fail(fmt::format("\"{}\" of its losses is none of its outcomes", loss));
     }
@@ -92,6 +122,13 @@ void ProgramDescription::Check() const {
   }
   if (overhead > kMostOverhead) {
     fail(fmt::format("{} bytes of overhead are more than {}", overhead, kMostOverhead));
+  }
+  namespace type = wire::ether_type;
+  constexpr std::array kOfHosts = {type::kIpv4, type::kArp,         type::kIpv6,
+                                   type::kVlan, type::kServiceVlan, type::kMpls};
+  if (std::ranges::find(kOfHosts, control_type) != kOfHosts.end()) {
+    fail(fmt::format("the EtherType {:#06x} is that of hosts' frames, not a protocol's own",
+                     control_type));
   }
   if (control_type != 0 && control_type < 0x600) {
     fail(fmt::format("{:#06x} is no EtherType: these begin at 0x0600", control_type));

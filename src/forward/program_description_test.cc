@@ -63,8 +63,13 @@ TEST(ProgramDescriptionTest, FilterLeavesTheProtocolsFramesOut) {
   const wire::MacAddress mac{{2, 0, 0, 0, 0, 1}};
   ProgramDescription description = DescribeProgram(KindOf<Full>("full"), "full");
   EXPECT_EQ(description.FilterOf(mac, "dst host 10.0.0.1"),
-            "(ether dst 02:00:00:00:00:01 or dst host 10.0.0.1) and not ether proto 0x88b5");
+            "(ether dst 02:00:00:00:00:01 or dst host 10.0.0.1) and (not ether proto 0x88b5)");
+  description.filter = "udp";
+  EXPECT_EQ(description.FilterOf(mac, ""),
+            "(udp) and (ether dst 02:00:00:00:00:01 or ether multicast) and (not ether proto "
+            "0x88b5)");
   description.filter = "";
+  description.is_promiscuous = true;
   EXPECT_EQ(description.FilterOf(mac, ""), "not ether proto 0x88b5");
   description.control_type = 0;
   EXPECT_EQ(description.FilterOf(mac, ""), "");
@@ -88,6 +93,13 @@ TEST(ProgramDescriptionTest, WhatContradictsItselfIsRefused) {
   EXPECT_THAT(Refusal([](D& d) { d.outcomes = {"lost"}; }), HasSubstr("must be \"forwarded\""));
   EXPECT_THAT(Refusal([](D& d) { d.outcomes.resize(D::kMostOutcomes + 1); }),
               HasSubstr("outcomes are more than"));
+  for (const char* name : {"", "Lost", "a b", "\033[31m", "lost\n", "forwarded", "not-sent"}) {
+    static std::string added;
+    added = name;
+    EXPECT_NE(Refusal([](D& d) { d.outcomes.push_back(added); }), "") << name;
+  }
+  EXPECT_THAT(Refusal([](D& d) { d.losses = {"forwarded"}; }), HasSubstr("is no loss"));
+  EXPECT_THAT(Refusal([](D& d) { d.control_type = 0x0800; }), HasSubstr("hosts' frames"));
   EXPECT_THAT(Refusal([](D& d) { d.losses = {"gone"}; }), HasSubstr("\"gone\" of its losses"));
   EXPECT_THAT(Refusal([](D& d) { d.filter.resize(D::kMostFilter + 1, 'x'); }), HasSubstr("filter"));
   EXPECT_THAT(Refusal([](D& d) { d.table_words = D::kMostTableWords + 1; }), HasSubstr("words"));

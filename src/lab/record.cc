@@ -201,8 +201,7 @@ void RunInfo::Read(const sys::RecordLines& lines) {
 sys::Registry Runs(const std::string& root) {
   const std::filesystem::path path = root;
   return {{path.parent_path(), {{path.filename()}}},
-          {"record.jsonl", "control", "engine", kLastWordsFile, kForwarderWordsFile, kHostsFile,
-           kTopologyFile}};
+          {"record.jsonl", "control", "engine", kLastWordsFile, kHostsFile, kTopologyFile}};
 }
 
 std::vector<RunInfo> ListRuns(const std::string& root) { return Runs(root).List<RunInfo>(); }

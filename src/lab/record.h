@@ -65,9 +65,6 @@ struct RunInfo : sys::RegistryEntry {
 // Written by the path engine, for who notices that it is gone.
 inline constexpr char kLastWordsFile[] = "last-words";
 
-// The same of the forwarder, written by each that ends before the lab.
-inline constexpr char kForwarderWordsFile[] = "forwarder-last-words";
-
 // In a run's folder: the names of its nodes (lab/names.h).
 inline constexpr char kHostsFile[] = "hosts";
 // In a run's folder, for whose it is: its nodes with their interfaces and its links, as JSON

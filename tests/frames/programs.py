@@ -27,6 +27,7 @@ flows:
 """
 # A program that counts what it does by how frames begin, where `TAKE` is the body of Take().
 _SOURCE = """
+#include <unistd.h>
 #include <fstream>
 #include "forward/program.h"
 using namespace viaduct::forward;
@@ -34,7 +35,7 @@ struct Tried {
   static constexpr std::array<std::string_view, 2> kOutcomes = {"forwarded", "lost"};
   static constexpr std::array<std::string_view, 1> kLosses = {"lost"};
   static constexpr std::string_view kFilter = FILTER;
-  static constexpr bool kPromiscuous = true;
+  static constexpr bool kPromiscuous = PROMISCUOUS;
   explicit Tried(const Node& node) : ports(node.ports.size()) { MAKE }
   size_t Take(const Frame& frame, Outbox& outbox) { TAKE }
   size_t ports;
@@ -43,11 +44,20 @@ VIADUCT_FORWARDING_PROGRAM(Tried);
 """
 
 
-def compiled(folder: Path, take: str, *, make: str = "", filter_: str = "", name: str = "") -> Path:
+def compiled(
+    folder: Path,
+    take: str,
+    *,
+    make: str = "",
+    filter_: str = "",
+    promiscuous: bool = True,
+    name: str = "",
+) -> Path:
     """A library with such a program; it is linked with nothing."""
     library = folder / f"lib{name or 'tried'}.so"
     source = library.with_suffix(".cc")
     text = _SOURCE.replace("FILTER", f'"{filter_}"').replace("MAKE", make).replace("TAKE", take)
+    text = text.replace("PROMISCUOUS", str(promiscuous).lower())
     source.write_text(text)
     command = ["g++", "-std=c++20", "-shared", "-fPIC", "-I", str(REPOSITORY / "src")]
     execute([*command, str(source), "-o", str(library)]).expect()

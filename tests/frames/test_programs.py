@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import BUILD, Done, forwarder, inside, results, viaduct, wait_until
+from labs import BUILD, REPOSITORY, Done, execute, forwarder, inside, results, viaduct, wait_until
 from programs import FLOODING, FLOWS, LINE, compiled, plane
 
 MODES = ["simulate", "emulate", "traditional", "offload"]
@@ -219,15 +220,17 @@ def test_what_is_no_program_is_said_in_one_line(scenario: Write, tmp_path: Path)
         assert "libtext.so: " in error(tmp_path / "libtext.so", "--mode", mode)
         shutil.copy(BUILD / "ns3" / "libflood-routing.so", tmp_path / "libother.so")
         assert "VIADUCT_FORWARDING_PROGRAM" in error(tmp_path / "libother.so", "--mode", mode)
-    old = tmp_path / "old.cc"
-    library = compiled(tmp_path, REPEAT, name="old")
-    content = library.read_bytes()
-    # The first two members of what it exports: the interface's number, and a size.
-    exported = (1).to_bytes(4, "little")
-    source = tmp_path / "libold.cc"
-    assert source.exists()
-    assert not old.exists()
-    assert exported in content
+    other = tmp_path / "libversion.so"
+    text = compiled(tmp_path, REPEAT, name="version").with_suffix(".cc").read_text()
+    begin, end = text.split("VIADUCT_FORWARDING_PROGRAM(Tried);")
+    exported = "const ExportedProgram viaduct_forwarding_program"
+    other.with_suffix(".cc").write_text(
+        f'{begin}extern "C" {exported};\n{exported}{{.interface = 0, .kind = '
+        f'KindOf<Tried>("Tried")}};\n{end}'
+    )
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-I", str(REPOSITORY / "src")]
+    execute([*command, str(other.with_suffix(".cc")), "-o", str(other)]).expect()
+    assert "headers of another version" in error(other)
     wrong = compiled(tmp_path, REPEAT, name="wrong", make="", filter_="no such filter")
     message = error(wrong, "--mode", "offload")
     assert "no such filter" in message
@@ -252,6 +255,8 @@ def test_what_does_not_go_together_is_refused(scenario: Write) -> None:
         assert message in refused(scenario, text), text
     of_ip = bridged + 'routing: {protocol: "ns3::Ipv4StaticRouting"}\n'
     assert "routes packets" in refused(scenario, of_ip)
+    no_protocol = bridged + 'routing: {protocol: "ns3::Node"}\n'
+    assert "is no protocol" in refused(scenario, no_protocol, "--mode", "simulate")
     unknown = bridged + 'routing: {protocol: "flooding::Protocol"}\n'
     assert "flooding::Protocol" in refused(scenario, unknown, "--mode", "simulate")
     hosts = "hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}\n"
@@ -267,3 +272,37 @@ def test_the_effective_scenario_reads_itself_back(scenario: Write, tmp_path: Pat
     again = tmp_path / "again.yaml"
     again.write_text(once)
     assert printed(again).output == once
+
+
+HANGS = "for (;;) pause();"
+
+
+@pytest.mark.parametrize(
+    ("take", "make", "said"),
+    [
+        (HANGS, "", "node n0, forwarding program .*libtried.so: did not return for 5 s"),
+        ("__builtin_trap();", "", "node n0, forwarding program .*libtried.so: signal 4"),
+        (REPEAT, HANGS, "the forwarder did not start within 10s"),
+        (REPEAT, 'throw std::runtime_error("no\\nwords");', "libtried.so: no"),
+    ],
+)
+def test_a_program_that_hangs_or_dies_fails_the_run(
+    take: str, make: str, said: str, scenario: Write, tmp_path: Path
+) -> None:
+    """And nothing is left of it, nor is the broker's time."""
+    library = compiled(tmp_path, take, make=make)
+    text = LINE + plane(library) + "duration: 8s\nflows: [{type: ping, from: a, to: c}]\n"
+    done = viaduct("run", scenario(text), "--mode", "offload")
+    assert done.status == 1, done
+    assert re.search(said, done.errors), done
+
+
+def test_frames_for_other_stations_are_not_for_a_program_that_wants_its_own(
+    scenario: Write, tmp_path: Path
+) -> None:
+    """In no mode; so it carries nothing but what is for all."""
+    library = compiled(tmp_path, REPEAT, promiscuous=False)
+    text = LINE + plane(library) + "duration: 1s\nflows: [{type: ping, from: a, to: c}]\n"
+    for mode in MODES:
+        run = ran(scenario, tmp_path / "r.json", text, "--mode", mode)
+        assert run["flows"][0]["received"] == 0, mode

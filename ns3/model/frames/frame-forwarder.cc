@@ -235,7 +235,7 @@ FrameForwarder::Running()
     m_events = std::make_unique<Events>(*this);
     viaduct::forward::Carrier& carrier = *this;
     m_outbox = std::make_unique<viaduct::forward::Outbox>(m_ports.size(), carrier);
-    viaduct::forward::Node node;
+    viaduct::forward::Node& node = m_place;
     const std::string name = Names::FindName(m_node);
     node.name = name.empty() ? "n" + std::to_string(m_node->GetId()) : name;
     for (size_t i = 0; i < m_ports.size(); i++)
@@ -269,11 +269,10 @@ FrameForwarder::Receive(Ptr<NetDevice> device,
                         uint16_t protocol,
                         const Address& from,
                         const Address& to,
-                        NetDevice::PacketType type)
+                        NetDevice::PacketType /* type */)
 {
     const uint32_t port = GetPortIndex(device);
-    const bool isOthers = type == NetDevice::PACKET_OTHERHOST;
-    if (m_outside || port == GetNPorts() || (isOthers && !m_description.is_promiscuous))
+    if (m_outside || port == GetNPorts())
     {
         return;
     }

@@ -213,6 +213,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     std::unique_ptr<viaduct::forward::Counters> m_counters;  //!< while it runs here
     std::unique_ptr<Events> m_events;                        //!< while it runs here
     std::unique_ptr<viaduct::forward::Outbox> m_outbox;      //!< while it runs here
+    viaduct::forward::Node m_place;                          //!< what it may use
     std::unique_ptr<viaduct::forward::AnyProgram> m_program; //!< while it runs here
     Ptr<const Packet> m_present;                             //!< the one it has got
     EventId m_tick;                                          //!< Tick()
