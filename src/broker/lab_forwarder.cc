@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -18,6 +21,16 @@
 
 namespace viaduct::broker {
 namespace {
+
+// In one line; empty: nothing is there.
+std::string ReadWords(int pipe) {
+  std::array<char, 500> bytes{};
+  const ssize_t count = read(pipe, bytes.data(), bytes.size());
+  std::string words(bytes.data(), static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  while (words.ends_with('\n')) words.pop_back();
+  std::ranges::replace(words, '\n', ' ');
+  return words;
+}
 
 // Until SIGTERM or SIGINT.
 void Forward(std::vector<forward::Equipment> equipment, const std::function<void()>& ready) {
@@ -49,22 +62,24 @@ void LabForwarder::Start() {
     const std::vector<int> descriptors = equipment.back().Descriptors();
     process.keep.insert(process.keep.end(), descriptors.begin(), descriptors.end());
   }
-  pid_ = StartLabProcess(process, owner_, [&](const std::function<void()>& ready) {
-    if (process.runs_users_code) forward::ProgramWatch::Start(process.words);
-    Forward(std::move(equipment), ready);
-  });
+  try {
+    pid_ = StartLabProcess(process, owner_, [&](const std::function<void()>& ready) {
+      if (process.runs_users_code) forward::ProgramWatch::Start(process.words);
+      Forward(std::move(equipment), ready);
+    });
+  } catch (const Error& error) {
+    const std::string said = ReadWords(words.read.get());
+    if (said.empty()) throw;
+    throw Error(fmt::format("{} ({})", error.what(), said), error.status());
+  }
   words_ = std::move(words.read);
   ended.reset();
 }
 
 std::string LabForwarder::LastWords() {
   if (!ended) return last_words_;
-  std::array<char, 500> words{};
-  const ssize_t count = read(words_.get(), words.data(), words.size());
-  if (count > 0) {
-    last_words_.assign(words.data(), static_cast<size_t>(count));
-    while (last_words_.ends_with('\n')) last_words_.pop_back();
-    std::ranges::replace(last_words_, '\n', ' ');
+  if (std::string words = ReadWords(words_.get()); !words.empty()) {
+    last_words_ = std::move(words);
   } else if (last_words_.empty()) {
     last_words_ = sys::DescribeEnding(*ended);
   }

@@ -225,6 +225,7 @@ void Forwarder::Serve(const Poller::Ready& ready) {
 void Forwarder::Run(int stop) {
   poller_.Add(stop, kStopTag);
   Instant next_tick = MonotonicClock::Now() + kTick;
+  ProgramWatch::Rearm();
   while (!is_stopped_) {
     const Duration patience = std::max(Duration(), next_tick - MonotonicClock::Now());
     Serve(poller_.Wait(patience));

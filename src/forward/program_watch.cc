@@ -44,7 +44,6 @@ void ProgramWatch::Start(int words) {
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
     SystemCall("sigaction", sigaction(number, &action, nullptr));
   }
-  Rearm();
 }
 
 void ProgramWatch::Rearm() {

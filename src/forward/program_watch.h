@@ -15,8 +15,8 @@ class ProgramWatch {
   // From now on signals that end the process write a line to this descriptor before. Throws
   // SystemError.
   static void Start(int words);
-  // The process ends (SIGALRM) unless this is called again within kPatience. No effect before
-  // Start().
+  // From the first call on the process ends (SIGALRM) unless this is called again within kPatience.
+  // No effect before Start().
   static void Rearm();
   // What the calling thread does now: "node n0, forwarding program libmine.so", which must stay
   // valid until another is named; null: nothing that a program could have done.

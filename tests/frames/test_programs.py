@@ -202,8 +202,7 @@ def test_a_broken_program_fails_the_run(
         assert done.status not in (0, None), done
         if said:
             assert any(each in done.errors for each in said.split("|")), done
-            assert "node n0" in done.errors
-            assert "libtried.so" in done.errors
+            assert re.search(r"node n[01], forwarding program .*libtried\.so: ", done.errors), done
 
 
 def test_what_is_no_program_is_said_in_one_line(scenario: Write, tmp_path: Path) -> None:
