@@ -488,9 +488,11 @@ std::string DescribeType(const Key& key) {
                                            "a map from names to values",
                                            "a map",
                                            "a protocol, or a map",
+                                           "a map, or one of ",
                                            "a list of maps",
                                            "a number, a list of names, or a map",
                                            "a list of maps"};
+  static_assert(std::size(kDescriptions) == static_cast<size_t>(Type::kAlias) + 1);
   std::string words = key.choices;
   for (size_t at = 0; (at = words.find(' ', at)) != std::string::npos; at += 2) {
     words.replace(at, 1, ", ");

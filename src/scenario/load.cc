@@ -44,7 +44,7 @@ class Loader {
     scenario_.hosts = ReadLabHosts(file_);
     scenario_.nodes = ReadNodes(file_, scenario_.routing.protocol);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
-    CheckFramePrograms();
+    CheckFramePrograms(file_, &scenario_);
     bridged_ = FrameNodesOf(scenario_);
     scenario_.links = ReadLinks(file_, scenario_.nodes, bridged_);
     links_ = NameTable("link", NamesOf(scenario_.links));
@@ -84,25 +84,6 @@ class Loader {
                                      : "'static' has none");
     }
     CheckSample(routing);
-  }
-
-  // Beside them runs no protocol of IP.
-  void CheckFramePrograms() {
-    if (!HasFramePrograms(scenario_)) return;
-    const Section routing = file_.Inner("routing");
-    std::string& protocol = scenario_.routing.protocol;
-    if (!routing.Has("protocol")) protocol = kNoProtocol;
-    const RoutingProtocol* known = FindRoutingProtocol(protocol);
-    if (known != nullptr || protocol == "static") {
-      routing.Fail("protocol",
-                   fmt::format("{} is not for nodes that forward frames by a program "
-                               "(data_plane.program); leave it out, or give the TypeId of an "
-                               "ns3::Object of your own",
-                               known ? known->name : protocol));
-    }
-    if (routing.Has("sample")) {
-      routing.Fail("sample", "nodes that forward frames by a program have no routes");
-    }
   }
 
   void CheckSample(const Section& routing) const {

@@ -115,6 +115,24 @@ bool HasFramePrograms(const Scenario& scenario) {
                              [](const NodeSettings& node) { return !node.program.empty(); });
 }
 
+void CheckFramePrograms(const Section& file, Scenario* scenario) {
+  if (!HasFramePrograms(*scenario)) return;
+  const Section routing = file.Inner("routing");
+  std::string& protocol = scenario->routing.protocol;
+  if (!routing.Has("protocol")) protocol = kNoProtocol;
+  const RoutingProtocol* known = FindRoutingProtocol(protocol);
+  if (known != nullptr || protocol == "static") {
+    routing.Fail("protocol",
+                 fmt::format("{} is not for nodes that forward frames by a program "
+                             "(data_plane.program); leave it out, or give the TypeId of an "
+                             "ns3::Object of your own",
+                             known ? known->name : protocol));
+  }
+  if (routing.Has("sample")) {
+    routing.Fail("sample", "nodes that forward frames by a program have no routes");
+  }
+}
+
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node) {
   return !node.host && !node.routed_by_programs && node.program.empty() &&
          scenario.routing.protocol != kNoProtocol;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "scenario/scenario.h"
+#include "scenario/section.h"
 #include "scenario/value.h"
 #include "wire/address.h"
 
@@ -52,6 +53,8 @@ const FrameNodes* FrameNodesOf(const Scenario& scenario);
 bool HasRBridges(const Scenario& scenario);
 // Whether they forward by programs (NodeSettings::program).
 bool HasFramePrograms(const Scenario& scenario);
+// Beside programs runs no protocol of IP: without another one, kNoProtocol. Throws UsageError.
+void CheckFramePrograms(const Section& file, Scenario* scenario);
 // Whether ns-3 makes the node's routes: its protocol, or `static`. Programs make those of others,
 // a host has the one to its gateway, and a node that forwards frames by a program none.
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);

@@ -4,6 +4,8 @@
 
 #include "lab-helper.h"
 
+#include "frame-planes.h"
+
 #include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
 #include "ns3/client-programs.h"
@@ -393,11 +395,16 @@ LabHelper::Attach(const LabPlan& plan)
             break;
         case viaduct::fib::PortFrames::kPdus:
             AttachSimulatorNode(node, viaduct::rbridge::kIsIsType);
-            AttachRBridge(node);
+            if (const auto plane =
+                    AttachRBridge(node, m_state->attachments, *m_state->broker, m_adopts);
+                plane.second && m_adopts)
+            {
+                m_state->planes.push_back(plane);
+            }
             break;
         case viaduct::fib::PortFrames::kOfProtocol:
             AttachSimulatorNode(node, node.program->control_type);
-            AttachFrameForwarder(node);
+            AttachFrameForwarder(node, m_state->attachments, *m_state->broker, m_adopts);
             break;
         case viaduct::fib::PortFrames::kAll:
             AttachSimulatorNode(node, ETH_P_ALL);
@@ -485,65 +492,6 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherTyp
     {
         m_state->programPorts[node.name] =
             InstallClient(owner, OpenRing(node.name, viaduct::lab::kClientInterface, ETH_P_ALL));
-    }
-}
-
-void
-LabHelper::AttachRBridge(const viaduct::lab::Node& node)
-{
-    Ptr<RBridge> rbridge;
-    Ptr<Node> owner;
-    viaduct::rbridge::PortIndex next = 0;
-    for (const Attachment& attachment : m_state->attachments)
-    {
-        if (attachment.nodeName != node.name)
-        {
-            continue;
-        }
-        owner = attachment.node;
-        rbridge = owner->GetObject<RBridge>();
-        if (!rbridge || rbridge->GetPortIndex(attachment.device) != next++)
-        {
-            throw UsageError("node " + node.name +
-                             ": its data plane is for an RBridge whose ports "
-                             "are the node's devices, in their order");
-        }
-    }
-    if (owner)
-    {
-        auto plane = std::make_unique<RBridgeSharedPlane>(
-            *rbridge, owner, m_state->broker->OpenTables(node.name));
-        if (m_adopts)
-        {
-            plane->Hold();
-            m_state->planes.emplace_back(rbridge, plane.get());
-        }
-        rbridge->SetPlane(std::move(plane));
-    }
-}
-
-void
-LabHelper::AttachFrameForwarder(const viaduct::lab::Node& node)
-{
-    Ptr<FrameForwarder> forwarder;
-    uint32_t next = 0;
-    for (const Attachment& attachment : m_state->attachments)
-    {
-        if (attachment.nodeName != node.name)
-        {
-            continue;
-        }
-        forwarder = attachment.node->GetObject<FrameForwarder>();
-        if (forwarder->GetPortIndex(attachment.device) != next++)
-        {
-            throw UsageError("node " + node.name +
-                             ": the ports of its FrameForwarder are not the node's devices, in "
-                             "their order");
-        }
-    }
-    if (forwarder)
-    {
-        forwarder->MoveOut(m_state->broker->OpenTables(node.name), m_adopts);
     }
 }
 

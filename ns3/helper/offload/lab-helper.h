@@ -286,8 +286,6 @@ class LabHelper
     void SilenceOriginals() const;
     void WatchLinks(const std::string& node);
     void AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType);
-    void AttachRBridge(const viaduct::lab::Node& node);
-    void AttachFrameForwarder(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
     /** @return an interface of a node as a port */
     std::unique_ptr<viaduct::io::AnyPort> OpenRing(const std::string& node,
