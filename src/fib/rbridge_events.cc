@@ -22,9 +22,9 @@ std::map<std::string, uint64_t> FrameDrops(
     const std::vector<std::string>& losses) {
   std::map<std::string, uint64_t> drops;
   for (const auto& [port, frames] : counters) {
-    const auto add = [&](const std::string& counted, const std::string& cause) {
-      const auto found = frames.find(counted);
-      if (found != frames.end() && found->second > 0) drops[cause] += found->second;
+    const auto add = [&, &counts = frames](const std::string& counted, const std::string& cause) {
+      const auto found = counts.find(counted);
+      if (found != counts.end() && found->second > 0) drops[cause] += found->second;
     };
     for (const std::string& loss : losses) add(loss, loss);
     add("ring-full", "ring_full");
