@@ -64,6 +64,7 @@ struct Star
     {
         Simulator::ScheduleNow(
             [this, from, to, size] { devices[from]->Send(Create<Packet>(size), to, TYPE); });
+        Simulator::Stop(MilliSeconds(250)); // a bridge ticks without end
         Simulator::Run();
     }
 
