@@ -64,7 +64,7 @@ class Program {
     if (frame.bytes.size() < kEthernet || frame.port >= kMostPorts) return kMalformed;
     const bool is_data = Load16(&frame.bytes[12]) == kDataType;
     if (!HasNeighbour(frame.port)) {
-      // Of a neighbour whose first hello has not come yet; another of its frames will.
+      // A neighbour's data may come before its first hello.
       return is_data ? kNotReady : TakeFromHost(frame, outbox);
     }
     return is_data ? TakeFromNeighbour(frame, outbox) : kForeign;
@@ -78,8 +78,8 @@ class Program {
   size_t TakeFromHost(const Frame& frame, Outbox& outbox) {
     const uint64_t hops = table_[kHopsWord].load(std::memory_order_acquire);
     if (hops == 0) return kNotReady;
-    // Greater than all of a process before this one, which may have died.
-    number_ = std::max<uint64_t>(number_ + 1, static_cast<uint64_t>(frame.now.nanoseconds()));
+    // The first one is greater than all of a process before this one, which may have died.
+    number_ = number_ == 0 ? static_cast<uint64_t>(frame.now.nanoseconds()) : number_ + 1;
     for (size_t port = 0; port < ports_.size(); ++port) {
       if (port == frame.port) continue;
       if (!HasNeighbour(port)) {

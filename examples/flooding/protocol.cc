@@ -1,7 +1,5 @@
 // The protocol of controlled flooding, an ns3::Object of a node: hellos find the neighbours, and
 // the forwarding program's table says by which ports these are.
-#include "ns3/boolean.h"
-#include "ns3/double.h"
 #include "ns3/frame-forwarder.h"
 #include "ns3/mac48-address.h"
 #include "ns3/node.h"
@@ -45,7 +43,7 @@ class Protocol : public Object {
     GetObject<Node>()->RegisterProtocolHandler(MakeCallback(&Protocol::Receive, this), kHelloType,
                                                nullptr);
     SendHellos();
-    // By then each neighbour has sent one.
+    // Each neighbour has sent a hello by then.
     Simulator::Schedule(m_interval + m_interval / 2, &Protocol::Begin, this);
     Object::DoInitialize();
   }

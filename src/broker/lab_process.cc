@@ -136,6 +136,7 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
     throw Error(fmt::format("the {} {}", process.what, error.what()));
   }
   if (answer == kReady) return pid;
+  if (process.runs_users_code) kill(pid, SIGKILL);  // may have written the answer, and go on
   sys::AwaitChild(pid);
   if (answer.empty()) throw Error("the " + process.what + " died as it started");
   ThrowDecodedError(answer);

@@ -33,7 +33,7 @@ std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
     viaduct::broker::Client& broker,
     bool held);
 
-/** The same of a node with a FrameForwarder.
+/** Lets a lab's forwarder run the program of a node with a FrameForwarder.
  * @param node the node in the lab
  * @param attachments the interfaces of all nodes
  * @param broker of the lab

@@ -164,7 +164,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
     if (const auto forwarder = node->GetObject<FrameForwarder>())
     {
-        // Its plane is the simulator, or the forwarder's process, whatever others have.
+        // Frames are forwarded by the simulator or the forwarder's process, whatever the default
+        // is.
         if (planned.data_plane != &viaduct::fib::kSimulatorPlane)
         {
             planned.data_plane = &viaduct::fib::kUserspaceProgram;

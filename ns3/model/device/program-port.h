@@ -83,7 +83,7 @@ class ProgramPort : public Object, private BurstPortUser
      */
     static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
 
-    /** The same without a port: packets of programs come by FromProgram().
+    /** Installs it without a port: packets of programs come by FromProgram().
      * @param node the node
      * @param carrier takes packets to the programs
      * @return the program port

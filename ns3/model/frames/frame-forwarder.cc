@@ -8,7 +8,6 @@
 #include "ns3/bytes-header.h"
 #include "ns3/names.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
@@ -313,7 +312,7 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
             m_counters->AddFrames(port, Counters::kNotSent, 1);
             continue;
         }
-        // The same ns-3 packet, with its tags, and other bytes.
+        // A copy keeps the packet's tags; its bytes are replaced.
         Ptr<Packet> packet = m_present ? m_present->Copy() : Create<Packet>();
         packet->RemoveAtStart(packet->GetSize());
         packet->AddHeader(BytesHeader(bytes.subspan(EthernetHeader::kSize)));

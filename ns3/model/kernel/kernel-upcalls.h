@@ -95,7 +95,8 @@ class KernelUpcalls : public Object
 
   private:
     class Kernel;
-    /** Where a flow was seen: its interface, whether the node sent it, its addresses. */
+    /** The place at which a flow was seen: its interface, whether the node sent it, its addresses.
+     */
     using Flow = std::tuple<int, bool, viaduct::wire::IpAddress, viaduct::wire::IpAddress>;
 
     void AddOrigin(const std::set<viaduct::wire::Family>& families, int origin, uint32_t number);

@@ -35,7 +35,7 @@ Ptr<ProgramPort> InstallClient(Ptr<Node> node, const ProgramPort::Carrier& carri
 
 /**
  * @ingroup viaduct
- * The same for a host at the end of an Ethernet wire (viaduct::tunnel::ClientWire).
+ * Gives them to a host at the end of an Ethernet wire (viaduct::tunnel::ClientWire).
  * @param node the node
  * @param frames the wire
  * @return the node's program port
