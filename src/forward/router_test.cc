@@ -362,8 +362,9 @@ TEST_F(RouterTest, NeighboursAreAtLeastAsNewAsTheRoutes) {
     neighbours_.Remove(11, wire::IpAddress::Parse("10.0.1.2"));
   };
   Router router(node_);
+  std::vector<std::byte> frame;  // valid until the burst ends
   const auto take = [&] {
-    std::vector<std::byte> frame = Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{});
+    frame = Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{});
     return Router::kOutcomes[router.Take({0, frame, now_}, outbox_)];
   };
   EXPECT_EQ(take(), "resolving");
