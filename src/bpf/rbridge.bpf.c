@@ -5,6 +5,10 @@
 // What differs: frames with two VLAN tags, or a service tag, are refused as malformed, short ones
 // that are not IP's are padded, and a terminal that is more than MOST_PROBES slots behind its home
 // in the table is not found, so its frames are flooded.
+//
+// Loops are in functions that are not static: the verifier follows those once, by themselves
+// (Linux 5.12 for pointers to the tables), and static ones anew at each call. It reads 39,000
+// instructions in this way instead of 563,000, and a program loads in 30 ms instead of 0.9 s.
 #include "rbridge.h"
 
 #include "packet.bpf.h"
@@ -78,52 +82,77 @@ struct decision {
 
 typedef const struct viaduct_rbridge_tables tables_t;
 
+// A value of less than a power of two, so that the verifier sees it.
+static __always_inline __u64 below(__u64 limit, __u64 value) {
+  asm volatile("" : "+r"(value));
+  return value & (limit - 1);
+}
+
 static __always_inline __u32 hash_of(__u64 key) { return key * 0x9e3779b97f4a7c15ull >> 40; }
 
-static __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
+__noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
   __u32 slot = hash_of(mac << 16 | port);
+  union {
+    struct viaduct_rbridge_adjacency adjacency;
+    __u64 word;
+  } sought = {.adjacency = {.port = port}};
+  put_mac(sought.adjacency.mac, mac);
+  if (!tables) return NONE;
   for (int i = 0; i < VIADUCT_RBRIDGE_ADJACENCY_SLOTS; ++i) {
     slot &= VIADUCT_RBRIDGE_ADJACENCY_SLOTS - 1;
     const __u32 index = tables->adjacency_slots[slot];
     if (index >= VIADUCT_RBRIDGE_ADJACENCIES) return NONE;
-    const struct viaduct_rbridge_adjacency* one = &tables->adjacencies[index];
-    if (one->port == port && number_of(one->mac) == mac) return index;
+    if (*(const __u64*)&tables->adjacencies[index] == sought.word) return index;
     ++slot;
   }
   return NONE;
 }
 
-static __noinline const struct viaduct_rbridge_terminal* find_terminal(tables_t* tables,
-                                                                       __u64 key) {
+// The slot of a terminal's entry; VIADUCT_RBRIDGE_TERMINAL_SLOTS: there is none.
+__noinline __u32 find_slot(tables_t* tables, __u64 key) {
   __u32 slot = hash_of(key);
+  if (!tables) return VIADUCT_RBRIDGE_TERMINAL_SLOTS;
   for (int i = 0; i < MOST_PROBES; ++i) {
     slot &= VIADUCT_RBRIDGE_TERMINAL_SLOTS - 1;
     const struct viaduct_rbridge_terminal* entry = &tables->terminals[slot];
-    if (entry->key == key) return entry;
-    if (entry->key == 0) return 0;
+    if (entry->key == key) return slot;
+    if (entry->key == 0) break;
     ++slot;
   }
-  return 0;
+  return VIADUCT_RBRIDGE_TERMINAL_SLOTS;
+}
+
+static __always_inline const struct viaduct_rbridge_terminal* find_terminal(tables_t* tables,
+                                                                            __u64 key) {
+  const __u32 slot = find_slot(tables, key);
+  if (slot >= VIADUCT_RBRIDGE_TERMINAL_SLOTS) return 0;
+  return &tables->terminals[below(VIADUCT_RBRIDGE_TERMINAL_SLOTS, slot)];
+}
+
+static __always_inline __u16 nickname_of(tables_t* tables, __u32 rbridge) {
+  return tables->rbridges[below(VIADUCT_RBRIDGE_NODES, rbridge)].nickname;
 }
 
 // Tells that a terminal was seen, unless that is known, or was told since the tables changed.
-static __noinline void see(tables_t* tables, __u64 version, __u64 key, __u32 rbridge, __u32 port) {
+__noinline int see(tables_t* tables, __u64 version, __u64 key, __u32 rbridge, __u32 port) {
+  if (!tables) return 0;
   const struct viaduct_rbridge_terminal* known = find_terminal(tables, key);
   if (known && known->rbridge == rbridge && known->port == port && known->epoch == tables->epoch) {
-    return;
+    return 0;
   }
-  if (rbridge >= VIADUCT_RBRIDGE_NODES) return;
-  const __u16 nickname = rbridge == 0 ? 0 : tables->rbridges[rbridge].nickname;
+  if (rbridge >= VIADUCT_RBRIDGE_NODES) return 0;
+  const __u16 nickname = rbridge == 0 ? 0 : nickname_of(tables, rbridge);
   const struct viaduct_rbridge_event event = {key, (__u64)nickname << 16 | port};
   const __u32 place = hash_of(key) & (VIADUCT_RBRIDGE_TOLD - 1);
   struct viaduct_rbridge_told* told = bpf_map_lookup_elem(&rbridge_told, &place);
   if (!told ||
       (told->event.key == key && told->event.value == event.value && told->version == version)) {
-    return;
+    return 0;
   }
-  if (bpf_ringbuf_output(&rbridge_events, (void*)&event, sizeof event, 0) != 0) return;
+  if (bpf_ringbuf_output(&rbridge_events, (void*)&event, sizeof event, 0) != 0) return 0;
   told->event = event;
   told->version = version;
+  return 0;
 }
 
 static __always_inline const struct viaduct_rbridge_adjacency* adjacency_at(tables_t* tables,
@@ -152,9 +181,9 @@ static __always_inline __u64 is_zero(__u64 value) {
 }
 
 // The ports of a tree's neighbours, but for one of these.
-static __noinline __u64 tree_ports(tables_t* tables, __u32 tree, __u32 but) {
+__noinline __u64 tree_ports(tables_t* tables, __u32 tree, __u32 but) {
   __u64 ports = 0;
-  if (tree >= VIADUCT_RBRIDGE_TREES) return 0;
+  if (!tables || tree >= VIADUCT_RBRIDGE_TREES) return 0;
   for (__u32 i = 0; i < VIADUCT_RBRIDGE_ADJACENCIES; ++i) {
     const __u64 port = tables->adjacencies[i].port;
     const __u64 is_in = tables->trees[tree].neighbours[i / 64] >> (i % 64) & 1;
@@ -164,8 +193,9 @@ static __noinline __u64 tree_ports(tables_t* tables, __u32 tree, __u32 but) {
   return ports;
 }
 
-static __noinline __u64 terminal_ports(tables_t* tables) {
+__noinline __u64 terminal_ports(tables_t* tables) {
   __u64 ports = 0;
+  if (!tables) return 0;
   for (__u32 i = 0; i < VIADUCT_RBRIDGE_PORTS; ++i) {
     const struct viaduct_rbridge_port* port = &tables->ports[i];
     ports |= (is_zero(port->exists) ^ 1) << i & (is_zero(port->serves_terminals) ^ 1) << i;
@@ -248,8 +278,7 @@ static __always_inline enum viaduct_rbridge_outcome ingress(struct __sk_buff* sk
   const __u32 rbridge = known->rbridge;
   if (rbridge == 0) return to_local(tables, port, known->port, decision);
   if (!to_rbridge(tables, rbridge, decision)) return VIADUCT_RBRIDGE_NO_ROUTE;
-  encapsulate(tables, 0, 0, tables->rbridges[rbridge & (VIADUCT_RBRIDGE_NODES - 1)].nickname,
-              decision);
+  encapsulate(tables, 0, 0, nickname_of(tables, rbridge), decision);
   return VIADUCT_RBRIDGE_FORWARDED;
 }
 
@@ -381,18 +410,29 @@ static __always_inline void count_not_sent(__u32 ifindex) {
   if (leaves) leaves->not_sent += 1;
 }
 
-// Sends copies to these ports; those that are encapsulated get the port's address as their source.
-static __noinline void send_to(struct __sk_buff* skb, tables_t* tables, __u64 ports,
-                               int encapsulated) {
+// Writes the port's address as the frame's source.
+static __always_inline void put_source(struct __sk_buff* skb, tables_t* tables, __u32 port) {
+  const __u8* mac = tables->ports[below(VIADUCT_RBRIDGE_PORTS, port)].mac;
+  bpf_skb_store_bytes(skb, ETH_ALEN, mac, ETH_ALEN, 0);
+}
+
+// Sends a copy to this port; one that is encapsulated gets the port's address as its source.
+__noinline int send_copy(struct __sk_buff* skb, tables_t* tables, __u32 port, int encapsulated) {
+  if (!tables || port >= VIADUCT_RBRIDGE_PORTS) return 0;
+  const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
+  if (!output || output->ifindex == 0) return 0;
+  if (encapsulated) put_source(skb, tables, port);
+  const __u32 leaves = output->ifindex;
+  if (!fits(skb, leaves) || bpf_clone_redirect(skb, leaves, 0) != 0) count_not_sent(leaves);
+  return 0;
+}
+
+__noinline int send_copies(struct __sk_buff* skb, tables_t* tables, __u64 ports, int encapsulated) {
+  if (!tables) return 0;
   for (__u32 i = 0; i < VIADUCT_RBRIDGE_PORTS; ++i) {
-    if ((ports >> i & 1) == 0) continue;
-    const __u32 port = i;
-    const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
-    if (!output || output->ifindex == 0) continue;
-    if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[i].mac, ETH_ALEN, 0);
-    const __u32 leaves = output->ifindex;
-    if (!fits(skb, leaves) || bpf_clone_redirect(skb, leaves, 0) != 0) count_not_sent(leaves);
+    if (ports >> i & 1) send_copy(skb, tables, i, encapsulated);
   }
+  return 0;
 }
 
 static __always_inline __u32 only_port_of(__u64 ports) {
@@ -411,13 +451,13 @@ static __always_inline __u32 only_port_of(__u64 ports) {
 static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 ports,
                                 int encapsulated, int is_last, const __u8* receiver) {
   if (!is_last || (ports & (ports - 1)) != 0) {
-    send_to(skb, tables, ports, encapsulated);
+    send_copies(skb, tables, ports, encapsulated);
     return TC_ACT_SHOT;
   }
   const __u32 port = only_port_of(ports);
   const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
   if (!output || output->ifindex == 0 || port >= VIADUCT_RBRIDGE_PORTS) return TC_ACT_SHOT;
-  if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[port].mac, ETH_ALEN, 0);
+  if (encapsulated) put_source(skb, tables, port);
   if (!fits(skb, output->ifindex)) {
     count_not_sent(output->ifindex);
     return TC_ACT_SHOT;
@@ -482,7 +522,7 @@ static __always_inline int move(struct __sk_buff* skb, __u32 from, __u32 to, __u
 }
 
 // Moves what is behind the inner tag to behind the first addresses. Returns 0 on failure.
-static __noinline int strip(struct __sk_buff* skb, __u32 offset) {
+__noinline int strip(struct __sk_buff* skb, __u32 offset) {
   const __u32 zero = 0;
   struct chunk* chunk = bpf_map_lookup_elem(&rbridge_chunk, &zero);
   if (!chunk) return 0;
@@ -493,8 +533,7 @@ static __noinline int strip(struct __sk_buff* skb, __u32 offset) {
     if (!move(skb, to + removed, to, CHUNK, chunk)) return 0;
     to += CHUNK;
   }
-  __u64 rest = (length - removed - to) & (CHUNK - 1);
-  asm volatile("" : "+r"(rest));  // the verifier shall see its bounds
+  const __u64 rest = below(CHUNK, length - removed - to);
   if (rest > 0 && rest < CHUNK && !move(skb, to + removed, to, rest, chunk)) return 0;
   return bpf_skb_change_tail(skb, length - removed, 0) == 0;
 }
