@@ -11,7 +11,7 @@ from harness.analysis import Ratio
 from harness.convergence import interruption
 from harness.forwarder import Forwarder
 from harness.process import BenchError
-from harness.product import IN_SIMULATOR, KERNEL_ROUTES, on_plane
+from harness.product import IN_SIMULATOR, KERNEL_ROUTES, on_plane, planes_in
 from harness.results import Result, read_published
 from harness.session import Namespace
 from harness.traffic import UdpTrial
@@ -74,3 +74,11 @@ def test_a_routing_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPa
 def test_the_thesis_third_system_is_beside_the_routing_program() -> None:
     assert olsr._labels(Forwarder("daemon", "", Namespace("a"), Namespace("b")))["table"] == "A.11"
     assert read_published(11, system="olsrd", size=160)
+
+
+def test_the_data_planes_are_those_of_the_documents() -> None:
+    page = Path(__file__).parent.parent / "docs" / "scenario.md"
+    names = ["kernel", "ebpf", "joined", "userspace", "auto", "simulator"]
+    assert planes_in(page.read_text()) == names
+    with pytest.raises(BenchError, match="does not list"):
+        planes_in("| `data_plane` | text |")

@@ -44,13 +44,18 @@ def on_plane(name: str) -> Setting:
     return known.get(name) or Setting(name, f"Viaduct, data plane {name}", "offload", name)
 
 
-def plane_names(session: Session) -> list[str]:
-    """The product's data planes, but for `auto`, which is one of the others."""
-    text = run([str(session.viaduct), "docs", "scenario"])
-    found = re.search(r"^\| `data_plane` \| one of ([\w, ]+) \|", text, re.MULTILINE)
+def planes_in(page: str) -> list[str]:
+    """The values of `data_plane` in docs/scenario.md."""
+    found = re.search(r"^\| `data_plane` \| [^|]*one of ([\w, ]+) \|", page, re.MULTILINE)
     if found is None:
         raise BenchError("viaduct docs scenario: it does not list the data planes")
-    return [name for name in found.group(1).split(", ") if name != "auto"]
+    return found.group(1).split(", ")
+
+
+def plane_names(session: Session) -> list[str]:
+    """The product's data planes, but for `auto`, which is one of the others."""
+    names = planes_in(run([str(session.viaduct), "docs", "scenario"]))
+    return [name for name in names if name != "auto"]
 
 
 def faster_planes(session: Session) -> list[Setting]:
