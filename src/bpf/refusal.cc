@@ -85,7 +85,7 @@ std::string LastWords(std::string_view messages) {
 
 std::string MissingHelper(const bpf_program* program) {
   for (const int32_t helper : HelpersOf(program)) {
-    const std::string name = NameOfHelper(helper);
+    std::string name = NameOfHelper(helper);
     const auto number = static_cast<bpf_func_id>(helper);
     const bool is_there =
         libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, number, nullptr) != 0;  // or unknown

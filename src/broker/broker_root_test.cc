@@ -180,6 +180,7 @@ TEST_F(BrokerTest, AddressesAreMadeThoseThatAreGiven) {
   client.CreateLab(Line());
   const auto set = [&](const std::vector<std::string>& texts) {
     std::vector<wire::IpPrefix> addresses;
+    addresses.reserve(texts.size());
     for (const std::string& text : texts) addresses.push_back(wire::IpPrefix::Parse(text));
     client.SetAddresses({"b", "eth0"}, addresses);
     return OutputOf(client, "b", {"ip", "-o", "addr", "show", "dev", "eth0"});

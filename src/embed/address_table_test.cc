@@ -33,10 +33,11 @@ std::string ErrorOf(Action action) {
 }
 
 class AddressTableTest : public testing::Test {
- protected:
+ public:
   AddressTableTest() { std::filesystem::create_directories(folder_); }
   ~AddressTableTest() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   ElfImage Write(const char* name, const SmallElf& small) const {
     const auto file = folder_ / name;
     std::ofstream(file, std::ios::binary | std::ios::trunc)
@@ -137,7 +138,7 @@ TEST_F(AddressTableTest, DamageIsAnError) {
     WriteFile(file.string(), whole.substr(0, size));
     EXPECT_THAT(ErrorOf([&] { ReadAddressTable(file, image); }), HasSubstr("damaged")) << size;
   }
-  const auto error_of = [&](AddressTable changed) {
+  const auto error_of = [&](const AddressTable& changed) {
     WriteAddressTable(file, changed);
     return ErrorOf([&] { ReadAddressTable(file, image); });
   };

@@ -29,7 +29,7 @@ std::shared_ptr<GuestThread> GuestThread::Join() {
   const MutexLock lock(present.mutex);
   if (const char* why = WhyNotIn(present.thread, present.it); *why != 0) throw Error(why);
   if (auto joined = present.it.lock()) return joined;
-  const std::shared_ptr<GuestThread> made(new GuestThread);
+  std::shared_ptr<GuestThread> made(new GuestThread);
   present.it = made;
   present.thread = std::this_thread::get_id();
   return made;

@@ -16,7 +16,6 @@ namespace {
 using namespace wire::packet;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using wire::Family;
 using Kind = ControlClaim::Kind;
 

@@ -15,12 +15,13 @@ namespace viaduct::io {
 namespace {
 
 class PcapWriterTest : public testing::Test {
- protected:
+ public:
   PcapWriterTest()
       : path_(std::filesystem::temp_directory_path() /
               ("viaduct-pcap-test-" + std::to_string(getpid()))) {}
   ~PcapWriterTest() override { std::filesystem::remove(path_); }
 
+ protected:
   // The frame at `index`, by libpcap's reader.
   pcap_pkthdr ReadBack(int index, std::string& bytes) {
     char error[PCAP_ERRBUF_SIZE];

@@ -34,7 +34,7 @@ namespace
 std::shared_ptr<uint64_t>
 CountBytes(Ptr<Application> application, const std::string& source)
 {
-    const auto bytes = std::make_shared<uint64_t>(0);
+    auto bytes = std::make_shared<uint64_t>(0);
     application->TraceConnectWithoutContext(
         source, Callback<void, Ptr<const Packet>>([bytes](Ptr<const Packet> packet) {
             *bytes += packet->GetSize();

@@ -23,7 +23,6 @@
 
 using namespace ns3;
 using namespace ns3::viaducttest;
-using viaduct::fib::Route;
 using viaduct::fib::RouteTable;
 using viaduct::fib::Table;
 using viaduct::wire::IpAddress;

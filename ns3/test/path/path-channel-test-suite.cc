@@ -41,7 +41,6 @@
 using namespace ns3;
 using viaduct::path::Fate;
 using viaduct::path::ParseSpec;
-using viaducttest::PROTOCOL;
 using viaducttest::TestLink;
 
 namespace

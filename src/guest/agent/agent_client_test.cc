@@ -15,7 +15,6 @@ using agent::BytesOf;
 using agent::Code;
 using agent::Operation;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 // A guest whose agent is played by the test.
 class FakeChannel : public AgentChannel {

@@ -5,6 +5,7 @@
 #include <linux/tcp.h>
 
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace viaduct::guest {
@@ -78,7 +79,8 @@ class StateClientTest : public testing::Test {
 
   std::deque<std::function<void()>> due_;
   StateChannel channel_;
-  AgentClient agent_{channel_, [this](std::function<void()> action) { due_.push_back(action); }};
+  AgentClient agent_{channel_,
+                     [this](std::function<void()> action) { due_.push_back(std::move(action)); }};
   StateClient state_{agent_};
 };
 

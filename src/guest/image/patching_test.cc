@@ -26,9 +26,11 @@ constexpr std::string_view kSince7 =
     "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-old\n+new\n";
 
 class PatchingTest : public testing::Test {
- protected:
+ public:
   PatchingTest() { std::filesystem::create_directories(folder_ / "tree"); }
   ~PatchingTest() override { std::filesystem::remove_all(folder_); }
+
+ protected:
   void SetUp() override {
     if (sys::FindProgram("patch").empty()) GTEST_SKIP() << "needs patch";
     MakeTree("VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n", "old\n");
