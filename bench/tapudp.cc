@@ -1,5 +1,5 @@
-// A userspace tunneller as the ns-2 Distributed Clients Extension has one (Kristiansen, Plagemann,
-// Goebel: "ns-2 Distributed Clients Emulation: Accuracy and Scalability", 2009, sections 2 and 4):
+// A userspace tunneller as the ns-2 Distributed Clients Extension has one (Kristiansen, Plagemann:
+// "ns-2 Distributed Clients Emulation: Accuracy and Scalability", 2009, sections 2 and 4):
 // the baseline of the benchmark `clients`.
 //
 //   tapudp original|modified HUB PORT COUNT [FIRST]

@@ -48,7 +48,7 @@ _SECTIONS = {
     "fidelity": report_fidelity.sections,
 }
 _SOURCES = {
-    "clients": "by S. Kristiansen, T. Plagemann and V. Goebel (2009)",
+    "clients": "by S. Kristiansen and T. Plagemann (2009)",
     "device": "in the report of the netmap device of ns-3 (SOCIS 2017)",
     "path": "by S. Agarwal, J. Sommers and P. Barford (NetPath, MASCOTS 2005)",
     "kernelstack": "by H. Tazaki, F. Urbani and T. Turletti (DCE Cradle, WNS3 2013)",

@@ -39,8 +39,7 @@ namespace ns3
  *  - a protocol with any of the trace sources RouteAdded, RouteRemoved (both
  *    `const Ipv4RoutingTableEntry&`, or Ipv6) and RoutingTableUpdated
  *    (`const std::vector<Ipv4RoutingTableEntry>&`, or Ipv6): the routes it pushes. This is the
- *    interface
- *    of R. Cardoso's thesis (2015, section 5.2.1).
+ *    interface of T. B. Cardoso's thesis (2015, section 5.2.1).
  *  - ns-3's static, global, RIP and RIPng routing: their tables, read every PollInterval.
  *  - any other: the table it prints, parsed again every PollInterval. That of a user's protocol
  *    counts only while each of its rows is understood, and as long as it agrees with RouteOutput():
