@@ -77,6 +77,14 @@ AddChanged(const std::string& node,
             node + ": its protocol changed " + std::to_string(changed) +
             " data packets, which the kernels that receive them do not undo; " + instead);
     }
+    if (const std::string& dependence = port.GetDependence(); !dependence.empty())
+    {
+        report.refused.push_back(
+            node +
+            ": its protocol's next hop depends on more of a packet than the destination, of which "
+            "the data plane knows no more: " +
+            dependence + "; " + instead);
+    }
 }
 
 void

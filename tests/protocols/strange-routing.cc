@@ -43,6 +43,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -88,6 +89,16 @@ class Common : public F::Protocol
                           DoubleValue(0),
                           MakeDoubleAccessor(&Common::m_range),
                           MakeDoubleChecker<double>())
+            .AddAttribute("Splits", // by their sources packets go by one of two neighbours
+                          "",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Common::m_splits),
+                          MakeBooleanChecker())
+            .AddAttribute("Lifetime", // of a route; 0: it has no end
+                          "",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Common::m_lifetime),
+                          MakeTimeChecker())
             .AddAttribute("ChangeAt",
                           "",
                           TimeValue(Seconds(1)),
@@ -115,7 +126,7 @@ class Common : public F::Protocol
         {
             return nullptr;
         }
-        if (const auto route = Find(to))
+        if (const auto route = Find(header))
         {
             if (packet && m_addsHeader)
             {
@@ -218,7 +229,7 @@ class Common : public F::Protocol
         {
             return false;
         }
-        if (const auto route = Find(to))
+        if (const auto route = Find(header))
         {
             forward(route);
             return true;
@@ -227,7 +238,7 @@ class Common : public F::Protocol
         {
             return false;
         }
-        m_waiting[to].push_back(std::move(forward));
+        m_waiting[to].emplace_back([=, this] { forward(Find(header)); });
         LookFor(to);
         return true;
     }
@@ -258,11 +269,27 @@ class Common : public F::Protocol
         return MakeRoute(to, F::Nobody(), m_ip->GetInterfaceForDevice(device));
     }
 
-    Ptr<Route> Find(const Address& to) const
+    Ptr<Route> Find(const Header& header) const
     {
-        const auto way = m_ways.find(to);
-        return way == m_ways.end() ? nullptr
-                                   : MakeRoute(to, way->second.via, way->second.interface);
+        const Address to = header.GetDestination();
+        const bool isSplit = m_splits && IsOdd(header.GetSource()) && m_others.contains(to);
+        const auto& ways = isSplit ? m_others : m_ways;
+        const auto way = ways.find(to);
+        if (way == ways.end() ||
+            (m_lifetime.IsStrictlyPositive() && m_learnt.at(to) + m_lifetime < Simulator::Now()))
+        {
+            return nullptr;
+        }
+        return MakeRoute(to, way->second.via, way->second.interface);
+    }
+
+    /** @return whether an address is odd, so that those of neighbouring networks are not alike */
+    static bool IsOdd(const Address& address)
+    {
+        std::ostringstream text;
+        text << address;
+        const std::string characters = text.str();
+        return std::accumulate(characters.begin(), characters.end(), 0) % 2 != 0;
     }
 
     void Change()
@@ -422,7 +449,13 @@ class Common : public F::Protocol
         }
         if (!words || origin == m_node->GetId() || m_seen[origin] >= number)
         {
-            return; // its own, or it came by a shorter way
+            // Its own, or it came by a shorter way.
+            for (std::string address; words && words >> address;)
+            {
+                m_others[Address(address.c_str())] = {
+                    Address(via.c_str()), interface, hops + 1, number};
+            }
+            return;
         }
         m_seen[origin] = number;
         std::vector<std::string> addresses;
@@ -447,6 +480,7 @@ class Common : public F::Protocol
     void Learn(const Address& to, const Way& way)
     {
         m_ways[to] = way;
+        m_learnt[to] = Simulator::Now();
         const auto waiting = m_waiting.find(to);
         if (waiting == m_waiting.end())
         {
@@ -456,7 +490,7 @@ class Common : public F::Protocol
         m_waiting.erase(waiting);
         for (const auto& forward : packets)
         {
-            forward(Find(to));
+            forward();
         }
     }
 
@@ -466,9 +500,13 @@ class Common : public F::Protocol
     std::map<Address, Way> m_ways;             //!< the routes
     std::map<uint32_t, uint32_t> m_seen;       //!< the last flood of each node
     std::map<Address, Time> m_asked;           //!< when an address was looked for
-    std::map<Address, std::deque<std::function<void(Ptr<Route>)>>> m_waiting; //!< packets
-    uint32_t m_number{0};                                                     //!< of the last flood
-    std::string m_style;                                                      //!< of the table
+    std::map<Address, std::deque<std::function<void()>>> m_waiting; //!< packets
+    std::map<Address, Way> m_others;                                //!< by other neighbours
+    std::map<Address, Time> m_learnt;                               //!< when m_ways were
+    bool m_splits{false};                                           //!< Splits
+    Time m_lifetime;                                                //!< Lifetime
+    uint32_t m_number{0};                                           //!< of the last flood
+    std::string m_style;                                            //!< of the table
     std::string m_asks;        //!< what is returned without a route
     std::string m_transport;   //!< of floods
     std::string m_changeTo;    //!< a style

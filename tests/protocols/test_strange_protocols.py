@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernels import need
 from labs import BUILD, results, viaduct
 
 PRINTED, DECIDED = "printed table", "decisions about packets"
@@ -212,3 +213,83 @@ def test_places_have_an_effect(ran: Callable[..., dict[str, Any]]) -> None:
     far = "mobility: {layout: line, spacing: 70}\nconvergence: {timeout: 2s, required: false}\n"
     result = ran("offload", "Range: 60", more=far)
     assert result["flows"][0]["received"] == 0
+
+
+def of_flows(
+    scenario: Callable[[str], Path], folder: Path, mode: str, text: str, ipv6: bool
+) -> dict[str, Any]:
+    report = folder / f"{mode}.json"
+    addressing = "addressing: {ipv4: none, ipv6: 'fd00::/48'}\n" if ipv6 else ""
+    name = f"strange::Routing{6 if ipv6 else ''}"
+    file = scenario(addressing + text.replace("PROTOCOL", f"'{name}'"))
+    viaduct("run", file, "--mode", mode, "--json", report)
+    return results(report)
+
+
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize("plane", ["kernel", "ebpf", "joined", "userspace", "guest"])
+def test_a_packet_may_be_kept_until_long_after_it_was_asked_about(
+    scenario: Callable[[str], Path], tmp_path: Path, plane: str, ipv6: bool
+) -> None:
+    """Routes of 300 ms, so that the flow's packets, and copies of them, are kept all the time."""
+    if plane == "guest":
+        need()
+    text = (
+        "nodes: 4\nlinks: [{line: all}]\nduration: 3s\n"
+        "routing: {protocol: PROTOCOL,"
+        " attributes: {Asks: Loopback, Table: None, Lifetime: 300ms}}\n"
+        "flows: [{type: udp, from: n0, to: n3, size: 200, rate: 160kbit, duration: 2500ms}]\n"
+        + ("stack: kernel\n" if plane == "guest" else f"data_plane: {plane}\n")
+    )
+    mode = "simulate" if plane == "guest" else "offload"
+    result = of_flows(scenario, tmp_path, mode, text, ipv6)
+    assert result["failures"] == []
+    (flow,) = result["flows"]
+    assert flow["sent"] >= 240
+    # A route that has ended is that of the kernels until it is asked for again.
+    assert flow["received"] > 0.9 * flow["sent"]
+
+
+DIAMOND = """
+nodes: [s1, s2, r0, r1, r2, r3]
+links:
+  - {pair: [s1, r0]}
+  - {pair: [s2, r0]}
+  - {pair: [r0, r1]}
+  - {pair: [r0, r2]}
+  - {pair: [r1, r3]}
+  - {pair: [r2, r3]}
+duration: 6s
+flows:
+  - {type: udp, from: s1, to: r3, size: 200, rate: 160kbit, duration: 5s}
+  - {type: udp, from: s2, to: r3, size: 200, rate: 160kbit, duration: 5s}
+"""
+
+
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize("plane", ["kernel", "ebpf", "joined", "userspace", "guest"])
+def test_a_next_hop_that_depends_on_the_source_is_a_failure(
+    scenario: Callable[[str], Path], tmp_path: Path, plane: str, ipv6: bool
+) -> None:
+    """Outside the simulator a destination has one; until then the first of the two had all."""
+    if plane == "guest":
+        need()
+    where = "stack: kernel\n" if plane == "guest" else f"data_plane: {plane}\n"
+    mode = "simulate" if plane == "guest" else "offload"
+    for splits in ("true", "false"):
+        routing = (
+            "routing: {protocol: PROTOCOL,"
+            f" attributes: {{Asks: Loopback, Table: None, Splits: {splits}}}}}\n"
+        )
+        result = of_flows(scenario, tmp_path, mode, DIAMOND + routing + where, ipv6)
+        said = [line for line in result["failures"] if "depends on more of a packet" in line]
+        if splits == "false":
+            assert result["failures"] == []
+            continue
+        assert result["status"] == 1
+        assert len(said) == 1
+        assert said[0].startswith("r0: its protocol's next hop depends")
+        assert "for two packets at one instant" in said[0]
+    routing = "routing: {protocol: PROTOCOL, attributes: {Asks: Loopback, Splits: true}}\n"
+    for mode in ("simulate", "emulate"):  # there it decides about each packet
+        assert of_flows(scenario, tmp_path, mode, DIAMOND + routing, ipv6)["failures"] == []

@@ -11,6 +11,7 @@
 #include "wire/ip.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace ns3
 {
@@ -67,24 +68,24 @@ TakeOutputs(const Route& route, Interfaces& found)
     }
 }
 
-/** @return what RouteInput() calls with a route; it lives no longer than @p found */
+/** @return what RouteInput() calls with a route, which may do so later, when nobody waits for it */
 template <class Family>
 auto
-MulticastCallback(Interfaces& found)
+MulticastCallback(const std::shared_ptr<Interfaces>& found)
 {
     using Callback = typename Family::Protocol::MulticastForwardCallback;
     if constexpr (Family::FAMILY == viaduct::wire::Family::kIpv4)
     {
-        return Callback([&found](Ptr<Ipv4MulticastRoute> route,
-                                 Ptr<const Packet>,
-                                 const Ipv4Header&) { TakeOutputs(route, found); });
+        return Callback([found](Ptr<Ipv4MulticastRoute> route,
+                                Ptr<const Packet>,
+                                const Ipv4Header&) { TakeOutputs(route, *found); });
     }
     else
     {
-        return Callback([&found](Ptr<const NetDevice>,
-                                 Ptr<Ipv6MulticastRoute> route,
-                                 Ptr<const Packet>,
-                                 const Ipv6Header&) { TakeOutputs(route, found); });
+        return Callback([found](Ptr<const NetDevice>,
+                                Ptr<Ipv6MulticastRoute> route,
+                                Ptr<const Packet>,
+                                const Ipv6Header&) { TakeOutputs(route, *found); });
     }
 }
 
@@ -113,7 +114,7 @@ FindOutputs(Ptr<typename Family::Layer> ip, const MulticastFlow& flow, Ptr<NetDe
 {
     using Protocol = typename Family::Protocol;
     using Header = typename Family::Header;
-    Interfaces found;
+    const auto found = std::make_shared<Interfaces>();
     ip->GetRoutingProtocol()->RouteInput(
         Create<Packet>(),
         HeaderOf<Family>(flow),
@@ -123,7 +124,7 @@ FindOutputs(Ptr<typename Family::Layer> ip, const MulticastFlow& flow, Ptr<NetDe
         typename Protocol::LocalDeliverCallback([](Ptr<const Packet>, const Header&, uint32_t) {}),
         typename Protocol::ErrorCallback(
             [](Ptr<const Packet>, const Header&, Socket::SocketErrno) {}));
-    return found;
+    return *found;
 }
 
 } // namespace

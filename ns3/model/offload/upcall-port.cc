@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace ns3
@@ -169,6 +171,7 @@ UpcallPort::DoDispose()
     m_kernel = nullptr;
     m_routed = nullptr;
     m_decided = nullptr;
+    m_dependence.Clear();
     m_names.clear();
     m_devices.clear();
     m_node = nullptr;
@@ -282,6 +285,17 @@ UpcallPort::HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr
     Send<Family>(route, packet, header, original);
 }
 
+template <class Route>
+PacketDependence::Hop
+HopOf(Ptr<Route> route)
+{
+    if (!route || IsLoopback(route->GetOutputDevice()))
+    {
+        return {};
+    }
+    return {wireconversion::ToWire(route->GetGateway()), route->GetOutputDevice()};
+}
+
 template <class Family>
 void
 UpcallPort::Decide(const wire::IpAddress& destination, Ptr<typename Family::Route> route)
@@ -322,6 +336,43 @@ UpcallPort::InputMissed(Ptr<Packet> packet,
 }
 
 template <class Family>
+std::pair<bool, Ptr<typename Family::Route>>
+UpcallPort::AskAboutCopy(Ptr<Packet> packet,
+                         const typename Family::Header& header,
+                         Ptr<NetDevice> from)
+{
+    if (!from)
+    {
+        const auto route = AskProtocol<Family>(m_node, packet, header);
+        return {route && !IsLoopback(route->GetOutputDevice()), route};
+    }
+    // A protocol that keeps the copy answers after this has returned: that is a decision, too.
+    const Ptr<UpcallPort> self(this);
+    const auto answer = std::make_shared<std::optional<Ptr<typename Family::Route>>>(nullptr);
+    const auto destination = wireconversion::ToWire(header.GetDestination());
+    const bool isTaken = InputToProtocol<Family>(
+        m_node->GetObject<typename Family::Layer>(),
+        packet,
+        header,
+        from,
+        [self, answer, destination](
+            Ptr<typename Family::Route> route, Ptr<const Packet>, const typename Family::Header&) {
+            if (*answer)
+            {
+                *answer = route;
+            }
+            else
+            {
+                self->Decide<Family>(destination, route);
+            }
+        },
+        [](Ptr<const Packet>) {});
+    const Ptr<typename Family::Route> route = **answer;
+    answer->reset();
+    return {isTaken, route};
+}
+
+template <class Family>
 void
 UpcallPort::HandleCopy(Ptr<Packet> packet,
                        const typename Family::Header& header,
@@ -332,31 +383,15 @@ UpcallPort::HandleCopy(Ptr<Packet> packet,
         return;
     }
     const auto destination = wireconversion::ToWire(header.GetDestination());
-    bool isRouted = false;
-    if (from)
-    {
-        Ptr<typename Family::Route> taken;
-        isRouted = InputToProtocol<Family>(
-            m_node->GetObject<typename Family::Layer>(),
-            packet,
-            header,
-            from,
-            [&taken](Ptr<typename Family::Route> route,
-                     Ptr<const Packet>,
-                     const typename Family::Header&) { taken = route; },
-            [](Ptr<const Packet>) {});
-        Decide<Family>(destination, taken);
-    }
-    else
-    {
-        const auto route = AskProtocol<Family>(m_node, packet, header);
-        isRouted = route && !IsLoopback(route->GetOutputDevice());
-        Decide<Family>(destination, route);
-    }
+    const auto [isRouted, route] = AskAboutCopy<Family>(packet->Copy(), header, from);
+    Decide<Family>(destination, route);
     if (!isRouted)
     {
         m_routed(); // the route has expired: the kernel must lose it, so that the next packet asks
     }
+    m_dependence.Note(destination, !from, HopOf(route), [this, packet, header, from] {
+        return HopOf(AskAboutCopy<Family>(packet->Copy(), header, from).second);
+    });
 }
 
 std::optional<UpcallPort::Neighbour>

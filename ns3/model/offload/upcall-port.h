@@ -5,6 +5,7 @@
 #ifndef VIADUCT_UPCALL_PORT_H
 #define VIADUCT_UPCALL_PORT_H
 
+#include "packet-dependence.h"
 #include "route-source.h"
 
 #include "ns3/drop-counter.h"
@@ -133,6 +134,14 @@ class UpcallPort : public Object
         m_routed = std::move(routed);
     }
 
+    /** @return a destination whose packets do not all have the same next hop, and why it is
+     * believed; empty: there is none
+     */
+    const std::string& GetDependence() const
+    {
+        return m_dependence.GetFinding();
+    }
+
     /** Takes what the protocols decided about a packet (RouteSource::Decide()). */
     using Decided = std::function<void(const viaduct::wire::IpAddress& destination,
                                        const viaduct::wire::IpAddress& gateway,
@@ -236,6 +245,11 @@ class UpcallPort : public Object
     void HandlePacket(const viaduct::bpf::Upcall& upcall);
     template <class Family>
     void HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr<NetDevice> from);
+    /** @return whether the protocol takes the packet, and its route if it has one now */
+    template <class Family>
+    std::pair<bool, Ptr<typename Family::Route>> AskAboutCopy(Ptr<Packet> packet,
+                                                              const typename Family::Header& header,
+                                                              Ptr<NetDevice> from);
     template <class Family>
     void HandleCopy(Ptr<Packet> packet, const typename Family::Header& header, Ptr<NetDevice> from);
     template <class Family>
@@ -256,6 +270,7 @@ class UpcallPort : public Object
     std::unique_ptr<Kernel> m_kernel;                //!< its kernel
     std::function<void()> m_routed;                  //!< routes are used
     Decided m_decided;                               //!< gets decisions
+    PacketDependence m_dependence;                   //!< of these decisions
     std::set<viaduct::wire::Family> m_families;      //!< of the packets that go up
     std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's
     std::map<int, Ptr<NetDevice>> m_devices;         //!< by the kernel's number

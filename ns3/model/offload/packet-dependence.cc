@@ -1,0 +1,56 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "packet-dependence.h"
+
+#include "ns3/simulator.h"
+
+namespace ns3
+{
+
+namespace
+{
+
+const Time RECENT = Seconds(5);         // packets before are of flows that may have ended
+constexpr std::size_t MOST_KEPT = 1024; // packets
+
+std::string
+TextOf(const PacketDependence::Hop& hop)
+{
+    return hop.first.IsUnspecified() ? "interface " + std::to_string(hop.second->GetIfIndex())
+                                     : hop.first.ToString();
+}
+
+} // namespace
+
+void
+PacketDependence::Note(const viaduct::wire::IpAddress& destination,
+                       bool isOwn,
+                       const Hop& hop,
+                       std::function<Hop()> ask)
+{
+    if (!hop.second || !m_finding.empty())
+    {
+        return;
+    }
+    const Time now = Simulator::Now();
+    if (m_last.size() >= MOST_KEPT)
+    {
+        m_last.clear();
+    }
+    Last& last = m_last[{destination, isOwn}];
+    if (last.ask && last.hop != hop && now - last.at <= RECENT)
+    {
+        const Hop again = last.ask();
+        if (again.second && again != hop)
+        {
+            m_finding = destination.ToString() + " (" + TextOf(hop) + " and " + TextOf(again) +
+                        " for two packets at one instant)";
+            return Clear();
+        }
+    }
+    last = {hop, std::move(ask), now};
+}
+
+} // namespace ns3
