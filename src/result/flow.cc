@@ -11,7 +11,9 @@ KeysOf<Times> Times::Keys() {
   static constexpr Key<Times> kKeys[] = {
       Always<&Times::min>("min", "ms", "the shortest"),
       Always<&Times::mean>("avg", "ms", "the mean"),
-      Always<&Times::p50>("p50", "ms", "half of them took at most this"),
+      Always<&Times::p50>("p50", "ms",
+                          "half of them took at most this; exact of up to 1024 packets, else "
+                          "within 0.1%, as `p99`"),
       Always<&Times::p99>("p99", "ms", "99 in 100 took at most this"),
       Always<&Times::max>("max", "ms", "the longest"),
   };

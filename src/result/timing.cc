@@ -21,7 +21,9 @@ const char* VerdictName(Verdict verdict) {
 KeysOf<Timing> Timing::Keys() {
   static constexpr Key<Timing> kKeys[] = {
       Always<&Timing::events>("events", "events or packets", "how many were measured"),
-      Always<&Timing::p50_ns>("p50_ns", "ns", "half of them were at most this late"),
+      Always<&Timing::p50_ns>("p50_ns", "ns",
+                              "half of them were at most this late; exact of up to 1024, else "
+                              "within 0.1%, as the other percentiles"),
       WhenSet<&Timing::p90_ns>("p90_ns", "ns", "nine in ten; of links only"),
       Always<&Timing::p99_ns>("p99_ns", "ns", "99 in 100; the value that the limit applies to"),
       WhenSet<&Timing::p999_ns>("p999_ns", "ns", "999 in 1000; of links only"),
