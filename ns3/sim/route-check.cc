@@ -225,8 +225,8 @@ RouteCheck::CompareRoute(uint32_t node, uint32_t to, const Passage& passage) con
         const auto names = m_interfaces.find(node);
         const auto name = names == m_interfaces.end() ? decltype(names->second.end())()
                                                       : names->second.find(device);
-        if (!IsUsable(node, destination, interface) || names == m_interfaces.end() ||
-            name == names->second.end())
+        if (!IsUsable(node, destination, interface) || !device->IsLinkUp() ||
+            names == m_interfaces.end() || name == names->second.end())
         {
             return {}; // down, or not of the lab
         }
