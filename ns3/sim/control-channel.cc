@@ -6,13 +6,34 @@
 
 #include "base/json_text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <iostream>
+#include <iterator>
 #include <poll.h>
+#include <string_view>
 #include <sys/socket.h>
 
 namespace ns3::sim
 {
+
+namespace
+{
+
+constexpr std::string_view OTHER_COMMANDS[] = {"go", "claim", "release", "statistics"};
+
+/**
+ * @param command what was received
+ * @return its name; empty: it has none
+ */
+std::string
+NameOf(const nlohmann::json& command)
+{
+    const auto name = command.is_object() ? command.find("command") : command.end();
+    return name != command.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
+} // namespace
 
 ControlChannel::ControlChannel(int fd) : m_fd(fd)
 {
@@ -78,21 +99,37 @@ ControlChannel::StopRequested()
         m_received.append(buffer, n);
         for (size_t end; (end = m_received.find('\n')) != std::string::npos;)
         {
-            const auto command = nlohmann::json::parse(m_received.substr(0, end), nullptr, false);
+            const std::string line = m_received.substr(0, end);
             m_received.erase(0, end + 1);
-            if (command.is_object())
-            {
-                const std::string name = command.value("command", "");
-                m_stop = m_stop || name == "stop";
-                m_resume = m_resume || name == "resume";
-                if (name != "stop" && name != "resume")
-                {
-                    m_commands.push_back(command);
-                }
-            }
+            Take(line);
         }
     }
     return m_stop;
+}
+
+void
+ControlChannel::Take(const std::string& line)
+{
+    const auto command = nlohmann::json::parse(line, nullptr, false);
+    const std::string name = NameOf(command);
+    if (name == "stop")
+    {
+        m_stop = true;
+    }
+    else if (name == "resume")
+    {
+        m_resume = true;
+    }
+    else if (std::ranges::find(OTHER_COMMANDS, name) != std::end(OTHER_COMMANDS))
+    {
+        m_commands.push_back(command);
+    }
+    else
+    {
+        throw viaduct::Error("the simulator was sent '" + line.substr(0, 80) +
+                             "', which it does not know: viaduct and viaduct-sim are of different "
+                             "versions; install both from one build");
+    }
 }
 
 } // namespace ns3::sim

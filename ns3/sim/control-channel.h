@@ -34,7 +34,8 @@ class ControlChannel
      * @param error what went wrong
      */
     void SendError(const viaduct::Error& error);
-    /** Reads the pending commands; does not block.
+    /** Reads the pending commands; does not block. Throws viaduct::Error if one is malformed or
+     * unknown.
      * @return whether to stop: by command, or because the peer has closed
      */
     bool StopRequested();
@@ -59,6 +60,11 @@ class ControlChannel
     }
 
   private:
+    /**
+     * @param line a command
+     */
+    void Take(const std::string& line);
+
     int m_fd;                               //!< the socket, or -1
     std::string m_received;                 //!< an incomplete line
     bool m_stop{false};                     //!< "stop" was received

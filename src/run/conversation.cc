@@ -88,8 +88,8 @@ void Conversation::Handle(const json& message) {
     Fail(result::FailureOf(flows_.back()));
   } else if (event == "link") {
     events_.push_back(message.get<result::LinkEvent>());
-    const auto& [link, change, at] = events_.back();
-    progress_.Line(fmt::format("{:.1f} s: link {} {}", at, link, change));
+    const result::LinkEvent& changed = events_.back();
+    progress_.Line(fmt::format("{:.1f} s: link {} {}", changed.at, changed.link, changed.change));
   } else if (event == "output") {
     progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
   } else if (event == "paused") {

@@ -31,6 +31,10 @@ namespace {
 constexpr size_t kKeptLines = 16;
 constexpr size_t kLongestLine = 4096;
 constexpr size_t kLongestMessage = 64 << 20;
+constexpr std::string_view kEvents[] = {
+    "lab",     "progress", "passages", "converged",  "report", "error",
+    "flow",    "output",   "link",     "program",    "paused", "note",
+    "resumed", "hub",      "claimed",  "statistics", "timing", "difference"};
 
 sys::Environment EnvironmentWith(int broker) {
   sys::Environment environment = sys::OwnEnvironment();
@@ -179,16 +183,23 @@ std::optional<nlohmann::json> SimulatorProcess::TakeLine() {
   const std::string line = received_.substr(0, end);
   received_.erase(0, end + 1);
   nlohmann::json message = nlohmann::json::parse(line, nullptr, false);
-  if (!message.is_object() || !message.contains("event")) {
+  if (!message.is_object() || !message.contains("event") || !message["event"].is_string()) {
     throw Error("the simulator sent a malformed message: " + line.substr(0, 200));
   }
-  if (message["event"] == "error") {
+  const std::string event = message.value("event", "");
+  if (std::ranges::find(kEvents, event) == std::end(kEvents)) {
+    throw Error(fmt::format(
+        "the simulator sent the event '{}', which this command does not know: viaduct and "
+        "viaduct-sim are of different versions; install both from one build",
+        event.substr(0, 40)));
+  }
+  if (event == "error") {
     const int status = message.value("status", 1);
     throw Error(
         message.value("message", "the simulator failed"),
         status >= 1 && status <= 4 ? static_cast<ExitStatus>(status) : ExitStatus::kFailure);
   }
-  if (message["event"] == "report") reported_ = true;
+  if (event == "report") reported_ = true;
   return message;
 }
 

@@ -1,0 +1,63 @@
+"""The command and the simulator: messages that one of them does not know are errors of both."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from labs import BUILD, environment, viaduct
+
+LINE = "routing: {protocol: static}\nnodes: 2\nlinks: [{line: all}]\nduration: 1s\nmode: simulate\n"
+Write = Callable[[str], Path]
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ('{"event":"dance"}', "event 'dance', which this command does not know"),
+        ('{"event":7}', "malformed message"),
+        ('{"time":1}', "malformed message"),
+        ("dance", "malformed message"),
+    ],
+)
+def test_an_unknown_message_of_the_simulator(
+    message: str,
+    words: str,
+    scenario: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulator = tmp_path / "viaduct-sim"
+    simulator.write_text(
+        "#!/bin/bash\n"
+        "while [ $1 != --control ]; do shift; done\n"
+        f"echo '{message}' >&$2\n"
+        "read -u $2 || true\n"
+    )
+    simulator.chmod(0o755)
+    monkeypatch.setenv("VIADUCT_SIM", str(simulator))
+    assert words in viaduct("run", scenario(LINE)).error_line(1)
+
+
+@pytest.mark.parametrize("command", ['{"command":"dance"}', '{"command":7}', "{}", "[]", "stop"])
+def test_an_unknown_command_to_the_simulator(command: str, scenario: Write) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(command.encode() + b"\n")
+        arguments = [BUILD / "viaduct-sim", "--scenario", scenario(LINE), "--control"]
+        done = subprocess.run(
+            [*map(str, arguments), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=environment(),
+            timeout=100,
+            check=False,
+        )
+        theirs.close()
+        events = [json.loads(line) for line in ours.makefile()]
+    assert done.returncode == 1
+    assert events[-1]["event"] == "error"
+    assert f"was sent '{command}', which it does not know" in events[-1]["message"]
