@@ -36,6 +36,11 @@ std::string TimesText(const std::optional<result::LoadTimes>& times) {
                      times->max);
 }
 
+// Those of the sent packets that did not come as far as this program's socket.
+uint64_t LostBefore(uint64_t sent, uint64_t received, uint64_t dropped_here) {
+  return sent - std::min(sent, received + dropped_here);
+}
+
 }  // namespace
 
 result::LoadSent Report(const SendOptions& options, const SendResult& result) {
@@ -67,7 +72,7 @@ result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& 
   if (tally.received() > 0) report.first = tally.first().nanoseconds() / 1e9;
   report.sent = result.sent;
   report.received = result.received;
-  report.lost = sent - std::min(sent, result.received);
+  report.lost = LostBefore(sent, result.received, result.dropped_here);
   report.loss = Ratio(static_cast<double>(report.lost), sent);
   report.duplicates = tally.duplicates();
   report.reordered = tally.reordered();
@@ -98,7 +103,7 @@ result::LoadPinged Report(const PingOptions& options, const PingResult& result) 
     report.refused[ErrorName(error)] = requests;
   }
   report.received = result.received;
-  report.lost = result.offered - result.received;
+  report.lost = LostBefore(result.offered, result.received, result.dropped_here);
   report.loss = Ratio(static_cast<double>(report.lost), result.offered);
   report.duplicates = result.duplicates;
   report.foreign = result.foreign;
@@ -144,7 +149,8 @@ std::string ToText(const result::LoadReceived& report) {
         "number\n";
   if (report.cut) text += "packets were still arriving at the end; they count as lost\n";
   if (report.dropped_here > 0) {
-    text += fmt::format("lost at this receiver, not in the network: {}\n", report.dropped_here);
+    text += fmt::format("arrived, but not received: this program was too slow for {}\n",
+                        report.dropped_here);
   }
   return text;
 }
@@ -159,7 +165,8 @@ std::string ToText(const result::LoadPinged& report) {
     text += fmt::format("refused by the kernel ({}): {}\n", error, requests);
   }
   if (report.dropped_here > 0) {
-    text += fmt::format("lost at this receiver, not in the network: {}\n", report.dropped_here);
+    text += fmt::format("arrived, but not received: this program was too slow for {}\n",
+                        report.dropped_here);
   }
   return text;
 }

@@ -6,7 +6,9 @@ KeysOf<LoadTimes> LoadTimes::Keys() {
   static constexpr Key<LoadTimes> kKeys[] = {
       Always<&LoadTimes::min>("min", "us", "the shortest"),
       Always<&LoadTimes::mean>("mean", "us", "the mean"),
-      Always<&LoadTimes::p50>("p50", "us", "half of them were at most this"),
+      Always<&LoadTimes::p50>(
+          "p50", "us",
+          "half of them were at most this; exact of up to 1024, else within 0.1%, as `p99`"),
       Always<&LoadTimes::p99>("p99", "us", "99 in 100 were at most this"),
       Always<&LoadTimes::max>("max", "us", "the longest"),
   };
@@ -57,8 +59,10 @@ KeysOf<LoadPinged> LoadPinged::Keys() {
       Always<&P::errors>("errors", "requests", "of these, refused by the kernel"),
       Always<&P::refused>("refused", "requests, by error", "the same by errno: `ENETUNREACH`, ..."),
       Always<&P::received>("received", "requests", "that were answered"),
-      Always<&P::lost>("lost", "requests", "that were not, in the time that it waits for the last"),
-      Always<&P::loss>("loss", "0..1", "the share of the offered requests that were not answered"),
+      Always<&P::lost>(
+          "lost", "requests",
+          "that were not, in the time that it waits for the last, without `dropped_here`"),
+      Always<&P::loss>("loss", "0..1", "`lost` as a share of the offered requests"),
       Always<&P::duplicates>("duplicates", "replies", "to a request that had been answered before"),
       Always<&P::foreign>("foreign", "replies", "to no request of it"),
       Always<&P::dropped_here>("dropped_here", "replies",
@@ -98,8 +102,9 @@ KeysOf<LoadReceived> LoadReceived::Keys() {
       Always<&R::first>("first_s", "s", "when the first packet arrived, CLOCK_MONOTONIC"),
       Always<&R::sent>("sent", "packets", "offered, from the end marker; null: none arrived"),
       Always<&R::received>("received", "packets", "without duplicates"),
-      Always<&R::lost>("lost", "packets", "that did not arrive"),
-      Always<&R::loss>("loss", "0..1", "the share of the offered packets that did not arrive"),
+      Always<&R::lost>("lost", "packets",
+                       "that did not arrive: neither received nor `dropped_here`"),
+      Always<&R::loss>("loss", "0..1", "`lost` as a share of the offered packets"),
       Always<&R::duplicates>("duplicates", "packets", "that arrived more than once"),
       Always<&R::reordered>("reordered", "packets", "that arrived after a later one"),
       Always<&R::dropped_here>("dropped_here", "packets",
