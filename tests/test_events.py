@@ -236,3 +236,45 @@ def test_a_missing_file_is_named_before_anything_starts(scenario: Write, tmp_pat
         + f"events: [{{at: 50min, link: n0-n1, set: 'rate=trace:{tmp_path}/none.trace'}}]\n"
     )
     assert "none.trace" in viaduct("run", file).error_line(2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_event_vanishes(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """More of them than can be applied to real links in their time: each is applied or missed."""
+    times = [f"{100 + number // 20}ms" for number in range(4000)]
+    changes = "\n".join(
+        f"  - {{at: {time}, link: n0-n1, state: {'up' if number % 2 else 'down'}}}"
+        for number, time in enumerate(times)
+    )
+    text = f"{STATIC}nodes: 2\nduration: 310ms\nlinks: [{{line: all}}]\nevents:\n{changes}\n"
+    file = tmp_path / "run.json"
+    done = viaduct("run", scenario(text), "--mode", mode, "--json", file, cwd=tmp_path)
+    run_results = results(file)
+    applied = len(run_results["events"])
+    if mode == "simulate":
+        done.expect()
+        assert applied == 4000
+        return
+    assert (done.status, run_results["status"]) == (1, 1)
+    assert 0 < applied < 4000, "else this tests nothing"
+    (failure,) = run_results["failures"]
+    assert failure.startswith(f"{4000 - applied} of 4000 events were due but not applied")
+    assert f"events[{applied}]: link n0-n1 {'up' if applied % 2 else 'down'} at" in failure
+    assert failure in done.output + done.errors
+    timing = run_results["event_timing"]
+    assert timing["events"] == applied
+    lateness = [event["late_ms"] for event in run_results["events"]]
+    assert min(lateness) > 0
+    assert timing["max_ns"] == pytest.approx(max(lateness) * 1e6)
+
+
+def test_late_events_void_a_run(scenario: Write, tmp_path: Path) -> None:
+    text = (
+        f"{STATIC}nodes: 2\nduration: 1s\nlinks: [{{line: all}}]\ntiming: {{lateness_limit: 1ns}}\n"
+    )
+    file = tmp_path / "run.json"
+    events = "events: [{at: 100ms, link: n0-n1, state: down}]\n"
+    viaduct("run", scenario(text + events), "--mode", "offload", "--json", file).expect(4)
+    run_results = results(file)
+    assert "changes of links" in run_results["judged"]
+    assert run_results["event_timing"]["limit_ns"] == 1

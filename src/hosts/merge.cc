@@ -202,6 +202,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
            scenario.programs.begin();
   });
   all.events = MergedEvents(parts);
+  for (const PartResult& part : parts) Worsen(all.event_timing, part.result.event_timing);
   all.reconvergence = result::FindReconvergence(all);
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));

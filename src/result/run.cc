@@ -54,7 +54,8 @@ KeysOf<LinkEvent> LinkEvent::Keys() {
       Always<&LinkEvent::change>(
           "change", "text",
           "up or down; the keys of its SPEC that changed; capture start or capture stop"),
-      Always<&LinkEvent::at>("at", "s", "when it changed, since convergence"),
+      Always<&LinkEvent::at>("at", "s", "when it had changed, since convergence"),
+      WhenSet<&LinkEvent::late_ms>("late_ms", "ms", "after the event's time; real modes"),
   };
   return kKeys;
 }
@@ -248,6 +249,8 @@ KeysOf<RunResult> RunResult::Keys() {
       Always<&R::flows>("flows", "a list of maps", "in the scenario's order"),
       Always<&R::programs>("programs", "a list of maps", "in the scenario's order"),
       Always<&R::events>("events", "a list of maps", "changes of links; real modes"),
+      WhenSet<&R::event_timing>("event_timing", "a map",
+                                "how late the events were applied; real modes, if there are some"),
       WhenSet<&R::reconvergence>("reconvergence", "a list of maps",
                                  "how long it took after each of these, but captures"),
       WhenSet<&R::engine>("engine", "a map",
@@ -316,6 +319,7 @@ void JudgeTiming(RunResult& run, std::optional<Duration> limit) {
   }
   if (simulator.timing) cover("the simulator's events", *simulator.timing);
   if (simulator.port_timing) cover("frames at the simulator's ports", *simulator.port_timing);
+  if (run.event_timing) cover("changes of links", *run.event_timing);
   if (run.engine) run.engine->verdict = cover("packets of links with a SPEC", run.engine->timing);
   if (simulator.route_polls && simulator.route_polls->IsVoid()) {
     run.verdict = Verdict::kVoid;

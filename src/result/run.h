@@ -55,6 +55,7 @@ struct Convergence {
 struct LinkEvent {
   std::string link, change;
   double at = 0;  // s, since convergence
+  std::optional<double> late_ms = {};
 
   static KeysOf<LinkEvent> Keys();
 };
@@ -180,6 +181,7 @@ struct RunResult {
   std::vector<FlowResult> flows;
   std::vector<ProgramResult> programs;
   std::vector<LinkEvent> events;
+  std::optional<Timing> event_timing;            // of `events`; real modes
   std::vector<Reconvergence> reconvergence;      // of `events`
   std::optional<EngineResult> engine;            // of the links, if any has a SPEC
   std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel tells

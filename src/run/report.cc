@@ -126,6 +126,9 @@ std::string Lateness(const std::vector<RunResult>& runs) {
       if (const auto& ports = run.simulator.port_timing) {
         rows.push_back(LatenessRow(mode + ", ports", *ports));
       }
+      if (const auto& events = run.event_timing) {
+        rows.push_back(LatenessRow(mode + ", changes of links", *events));
+      }
       if (run.engine) rows.push_back(LatenessRow(mode + ", links", run.engine->timing));
     } else if (mode != "simulate") {  // whose time is virtual
       rows.push_back({mode, "-", "-", "-", "-", "not reported by ns-3"});

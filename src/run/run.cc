@@ -210,6 +210,9 @@ class Run {
     TakeDataPlanes();
     TakeFlows(traffic_->Flows());
     results_.events = traffic_->events();
+    if (const Histogram& lateness = traffic_->event_lateness(); lateness.Count() > 0) {
+      results_.event_timing = result::Summarize(lateness);
+    }
     measured_ = true;
     TakePrograms(traffic_->Programs());
     TakeFailures(traffic_->failures());

@@ -183,6 +183,7 @@ std::string VerdictLines(const RunResult& run) {
     text += result::TimingLine(*run.simulator.port_timing, "ports ");
   }
   if (run.engine) text += result::TimingLine(run.engine->timing, "links ");
+  if (run.event_timing) text += result::TimingLine(*run.event_timing, "changes of links ");
   const auto& polls = run.simulator.route_polls;
   if (polls && polls->IsStretched()) text += PollLine(*polls);
   text += fmt::format("verdict: {}", result::VerdictName(run.verdict));

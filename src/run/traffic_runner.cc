@@ -315,14 +315,32 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
   if (finished_) return;
   links_.Apply(event);
   --events_left_;
-  events_.push_back({event.link, scenario::DescribeEvent(event), SinceStart()});
+  const Duration late = MonotonicClock::Now() - start_ - event.at;
+  event_lateness_.Record(late.nanoseconds());
+  events_.push_back({event.link, scenario::DescribeEvent(event), SinceStart(),
+                     static_cast<double>(late.nanoseconds()) / 1e6});
   progress_.Line(
       fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, events_.back().change));
+}
+
+void TrafficRunner::CountMissedEvents() {
+  const Duration end = interrupted_.value_or(Instant::Never()) - start_;
+  const auto missed = std::ranges::subrange(
+      scenario_.link_events.begin() + static_cast<std::ptrdiff_t>(events_.size()),
+      std::ranges::lower_bound(scenario_.link_events, end, {}, &scenario::LinkEvent::at));
+  if (missed.empty()) return;
+  const scenario::LinkEvent& first = missed.front();
+  Fail(fmt::format(
+      "{} of {} events were due but not applied before the run's end: more than can be applied in "
+      "that time; the first is {}: link {} {} at {}",
+      missed.size(), scenario_.link_events.size(), first.where, first.link,
+      scenario::DescribeEvent(first), FormatDuration(first.at)));
 }
 
 void TrafficRunner::EndEarly() {
   finished_ = true;
   const Instant now = MonotonicClock::Now();
+  interrupted_ = now;
   const Duration since_start = now - start_;
   for (FlowState& flow : flows_) {
     if (flow.done) continue;
@@ -342,6 +360,7 @@ void TrafficRunner::EndEarly() {
 
 void TrafficRunner::Finish() {
   finished_ = true;
+  CountMissedEvents();
   std::vector<Process*> left;
   for (FlowState& flow : flows_) {
     if (!flow.done) FinishFlow(flow, "it had not ended at the end of the run");

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/histogram.h"
 #include "broker/client.h"
 #include "result/run.h"
 #include "run/link_events.h"
@@ -51,6 +53,8 @@ class TrafficRunner {
   std::vector<result::FlowResult> Flows() const;
   std::vector<result::ProgramOutcome> Programs() const;
   const std::vector<result::LinkEvent>& events() const { return events_; }
+  // From an event's time until it had been applied, in nanoseconds.
+  const Histogram& event_lateness() const { return event_lateness_; }
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
@@ -70,6 +74,8 @@ class TrafficRunner {
   static result::ProgramOutcome Judge(const ProgramState& program);
   void ProgramEnded(ProgramState& program);
   void ApplyEvent(const scenario::LinkEvent& event);
+  // Fails if events of the time until the run's end were not applied.
+  void CountMissedEvents();
   // Adds a failure; does nothing if `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
@@ -83,8 +89,10 @@ class TrafficRunner {
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;
-  std::vector<result::LinkEvent> events_;
+  std::vector<result::LinkEvent> events_;  // in the scenario's order, as far as they were applied
+  Histogram event_lateness_;
   size_t events_left_ = 0;
+  std::optional<Instant> interrupted_;
   bool finished_ = false;
   std::vector<std::string> failures_;
 };

@@ -130,8 +130,8 @@ constexpr Key kKeys[] = {
     {"timing", Type::kSection, Group<Scenario, HasTiming>(),
      "Requirements on the run's own timing.", "{lateness_limit: 1ms}"},
     {"timing.lateness_limit", Type::kDuration, PlainPrinted<&Scenario::lateness_limit>(),
-     R"(The run is VOID (exit status 4) if 1% of the simulator's events, or of the packets of links
-     with a SPEC, were later than this.)",
+     R"(The run is VOID (exit status 4) if 1% of the simulator's events, of the packets of links
+     with a SPEC, or of the scenario's `events`, were later than this.)",
      "1ms"},
     {"hub", Type::kSection, Group<Scenario, HasHub>(), "Of `viaduct hub`.", "{readers: 2}"},
     {"hub.readers", Type::kInteger, PlainPrinted<&Scenario::hub_readers>().From(0, 64),
