@@ -11,6 +11,7 @@ endmacro()
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(NL QUIET IMPORTED_TARGET libnl-3.0 libnl-route-3.0)
+  pkg_check_modules(GENL QUIET IMPORTED_TARGET libnl-genl-3.0)  # optional: src/CMakeLists.txt, sys
   pkg_check_modules(PCAP QUIET IMPORTED_TARGET libpcap)
   viaduct_need("libnl-3-dev libnl-route-3-dev" PkgConfig::NL)
   viaduct_need(libpcap-dev PkgConfig::PCAP)

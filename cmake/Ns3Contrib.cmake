@@ -58,7 +58,7 @@ build_lib(
   LIBNAME viaduct
   SOURCE_FILES ${model_sources} ${helper_sources} ${room_objects}
   HEADER_FILES ${model_headers} ${helper_headers}
-  LIBRARIES_TO_LINK ${module_libraries} ${NL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${URING_LINK_LIBRARIES} ${BPF_LINK_LIBRARIES} ${XDP_LINK_LIBRARIES} ${fmt_library}
+  LIBRARIES_TO_LINK ${module_libraries} ${NL_LINK_LIBRARIES} ${GENL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${URING_LINK_LIBRARIES} ${BPF_LINK_LIBRARIES} ${XDP_LINK_LIBRARIES} ${fmt_library}
   TEST_SOURCES ${test_sources}
 )
 viaduct_module_units(viaduct)

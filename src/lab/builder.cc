@@ -59,6 +59,7 @@ struct Lab::State {
       : topology(the_topology),
         record_root(options.record_root),
         owner_uid(options.owner_uid),
+        cards(*options.cards),
         ipv6(UsesIpv6(the_topology)),
         impaired(HasKernelImpairments(the_topology)),
         record(TakeLab(options.record_root, the_topology.name, options.owner_uid,
@@ -79,10 +80,11 @@ struct Lab::State {
           break;
       }
     }
+    PhysicalMover mover(record_root, &record, &cards);
     for (const Node& node : topology.nodes) {
-      for (const Interface& interface : node.interfaces) {
-        if (interface.physical) MovePhysicalIn(node, interface);
-      }
+      if (!HasPhysical(node)) continue;
+      Space& space = SpaceOf(node.name);
+      mover.MoveIn(node, space.name, space.fd.get(), space.netlink);
     }
     for (const Node& node : topology.nodes) FinishNode(node);
     for (const Link& link : topology.links) Impair(link);
@@ -115,7 +117,7 @@ struct Lab::State {
 
   std::vector<std::string> Remove() {
     spaces.clear();  // our own descriptors would keep the namespaces alive
-    return RemoveRun(record.Read<RunInfo>());
+    return RemoveRun(record.Read<RunInfo>(), cards);
   }
 
   void MakeNamespaces() {
@@ -361,31 +363,6 @@ struct Lab::State {
     return outer;
   }
 
-  void MovePhysicalIn(const Node& node, const Interface& interface) {
-    sys::Netlink host;
-    const sys::LinkInfo link = CheckPhysical(host, record_root, *interface.physical);
-    Space& space = SpaceOf(node.name);
-    record.Write({{"object", "physical"},
-                  {"host_name", link.name},
-                  {"namespace", space.name},
-                  {"name", interface.name},
-                  {"was_up", link.up},
-                  {"mtu", link.mtu},
-                  {"mac", link.mac.ToString()},
-                  {"offloads", sys::ActiveOffloads(sys::OpenCurrentNamespace().get(), link.name,
-                                                   sys::Offloads::kAll)}});
-    host.SetUp(link.ifindex, false);
-    host.MoveLink(link.ifindex, space.fd.get(), interface.name);
-    const int ifindex = IfIndexOf({node.name, interface.name});
-    if (interface.mac != wire::MacAddress() && interface.mac != link.mac) {
-      space.netlink.SetMac(ifindex, interface.mac);
-    }
-    if (interface.mtu != link.mtu) space.netlink.SetMtu(ifindex, interface.mtu);
-    if (!node.data_plane->layout.keeps_offloads) {
-      sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kAll);
-    }
-  }
-
   void FinishNode(const Node& node) {
     Space& space = SpaceOf(node.name);
     for (const Interface& interface : node.interfaces) {
@@ -457,6 +434,7 @@ struct Lab::State {
   const Topology& topology;
   const std::string record_root;
   const uint32_t owner_uid;
+  sys::WirelessCards& cards;
   const bool ipv6;
   const bool impaired;
   sys::OwnEntry record;
@@ -469,14 +447,7 @@ Lab::Lab(Topology topology, const LabOptions& options) : topology_(std::move(top
   Validate(topology_);
   CheckPrivilege(topology_.name);
   CheckImpairments(topology_);
-  {
-    sys::Netlink host;
-    for (const Node& node : topology_.nodes) {
-      for (const Interface& interface : node.interfaces) {
-        if (interface.physical) CheckPhysical(host, options.record_root, *interface.physical);
-      }
-    }
-  }
+  CheckPhysicals(topology_, options.record_root, *options.cards);
   state_ = std::make_unique<State>(topology_, options);
   try {
     state_->Build();

@@ -7,13 +7,15 @@
 
 #include "lab/record.h"
 #include "lab/topology.h"
+#include "sys/card/wireless_cards.h"
 #include "sys/network/link.h"
 
 namespace viaduct::lab {
 
 struct LabOptions {
   std::string record_root = sys::kRunFolder;
-  uint32_t owner_uid = 0;  // the invoking user, for the record
+  uint32_t owner_uid = 0;                           // the invoking user, for the record
+  sys::WirelessCards* cards = &sys::KernelCards();  // not owned; outlives the lab
 };
 
 // The device that holds Node::program_addresses, in the node's namespace.
@@ -29,8 +31,9 @@ class Lab {
  public:
   // Validates, records and builds the lab; when that fails half-way, removes what was created and
   // throws: UsageError for a malformed topology, a name that is taken, a physical interface that is
-  // missing, busy or in use by another run; EnvironmentError for missing privileges or a missing
-  // kernel feature that a link needs.
+  // missing, busy, in use by another run, or on a Wi-Fi card of which another node gets a part;
+  // EnvironmentError for missing privileges, a missing kernel feature that a link needs, an
+  // interface that the kernel moves to no node.
   explicit Lab(Topology topology, const LabOptions& options = {});
   ~Lab();
   Lab(const Lab&) = delete;

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "lab/physical_return.h"
 #include "sys/namespace_id.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
-#include "sys/network/offload.h"
 
 namespace viaduct::lab {
 namespace {
@@ -40,11 +40,7 @@ void ReadObject(const json& line, RunInfo* run) {
     run->guests.push_back({line.at("namespace").get<std::string>(),
                            line.at("name").get<std::string>(), line.at("mac").get<std::string>()});
   } else if (kind == "physical") {
-    run->physicals.push_back({line.at("host_name").get<std::string>(),
-                              line.at("namespace").get<std::string>(),
-                              line.at("name").get<std::string>(), line.at("was_up").get<bool>(),
-                              line.at("mtu").get<int>(), line.at("mac").get<std::string>(),
-                              line.at("offloads").get<std::vector<std::string>>()});
+    run->physicals.push_back(RecordedPhysical::Read(line));
   }
   if (kind == "simulator") run->simulator = line.get<SimulatorHistory>();
   if (kind == "engine") {
@@ -76,6 +72,17 @@ result::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
   return kKeys;
 }
 
+UniqueFd OpenRecorded(const RecordedNamespace& entry) {
+  if (!sys::NamespaceExists(entry.name)) return {};
+  try {
+    UniqueFd fd = sys::OpenNamespace(entry.name);
+    if (!entry.inode || sys::NamespaceInode(fd.get()) == *entry.inode) return fd;
+  } catch (const SystemError&) {
+    // Gone in between.
+  }
+  return {};
+}
+
 namespace {
 
 // For everybody to read, whatever the umask is.
@@ -104,18 +111,6 @@ void WriteHosts(int folder, const std::string& text) {
   }
   throw UsageError(lab + "a run that ended without cleaning up left it behind " + owner +
                    "; run `viaduct clean`");
-}
-
-// Opens the recorded namespace itself; empty if the name now belongs to another one.
-UniqueFd OpenRecorded(const RecordedNamespace& entry) {
-  if (!sys::NamespaceExists(entry.name)) return {};
-  try {
-    UniqueFd fd = sys::OpenNamespace(entry.name);
-    if (!entry.inode || sys::NamespaceInode(fd.get()) == *entry.inode) return fd;
-  } catch (const SystemError&) {
-    // Gone in between.
-  }
-  return {};
 }
 
 // The file of a name whose mount has ended with its mount namespace.
@@ -151,33 +146,6 @@ void CheckGone(const RunInfo& run) {
   }
 }
 
-// Returns a physical interface to the caller's namespace, with its original name.
-void ReturnPhysical(const RunInfo& run, const RecordedPhysical& physical) {
-  const auto entry =
-      std::find_if(run.namespaces.begin(), run.namespaces.end(),
-                   [&](const RecordedNamespace& n) { return n.name == physical.namespace_name; });
-  if (entry == run.namespaces.end()) return;
-  const UniqueFd inside = OpenRecorded(*entry);
-  if (!inside) return;
-  sys::Netlink session(inside.get());
-  std::optional<sys::LinkInfo> link = session.FindLink(physical.name);
-  if (!link) link = session.FindLink(physical.host_name);  // moved, not yet renamed
-  if (!link) return;                                       // it was never moved, or was unplugged
-  sys::Netlink host;
-  // The kernel moves first and renames then: it would strand the interface under its inner name.
-  if (host.FindLink(physical.host_name)) {
-    throw Error("physical interface " + physical.host_name + " waits in namespace " +
-                physical.namespace_name + ": its name is taken on the host; rename the other one");
-  }
-  session.SetUp(link->ifindex, false);
-  session.SetMtu(link->ifindex, physical.mtu);
-  const auto mac = wire::MacAddress::Parse(physical.mac);
-  if (link->mac != mac) session.SetMac(link->ifindex, mac);
-  sys::EnableOffloads(inside.get(), link->name, physical.offloads);
-  session.MoveLink(link->ifindex, sys::OpenCurrentNamespace().get(), physical.host_name);
-  if (physical.was_up) host.SetUp(host.IfIndex(physical.host_name), true);
-}
-
 // Takes the lab's interface out of a foreign namespace, unless another one has its name by now. Its
 // addresses and routes go with it.
 void RemoveGuest(const RunInfo& run, const RecordedGuest& guest) {
@@ -193,6 +161,29 @@ void RemoveGuest(const RunInfo& run, const RecordedGuest& guest) {
 }
 
 }  // namespace
+
+json RecordedPhysical::Line() const {
+  json line = {{"object", "physical"}, {"host_name", host_name}, {"namespace", namespace_name},
+               {"name", name},         {"was_up", was_up},       {"mtu", mtu},
+               {"mac", mac},           {"offloads", offloads}};
+  if (card) line["card"] = {{"number", card->number}, {"interface_id", card->interface_id}};
+  return line;
+}
+
+RecordedPhysical RecordedPhysical::Read(const json& line) {
+  RecordedPhysical physical{line.at("host_name").get<std::string>(),
+                            line.at("namespace").get<std::string>(),
+                            line.at("name").get<std::string>(),
+                            line.at("was_up").get<bool>(),
+                            line.at("mtu").get<int>(),
+                            line.at("mac").get<std::string>(),
+                            line.at("offloads").get<std::vector<std::string>>(),
+                            std::nullopt};
+  if (const auto card = line.find("card"); card != line.end()) {
+    physical.card = {card->at("number").get<uint32_t>(), card->at("interface_id").get<uint64_t>()};
+  }
+  return physical;
+}
 
 void RunInfo::Read(const sys::RecordLines& lines) {
   for (size_t i = 1; i < lines.size(); ++i) ReadObject(lines[i], this);
@@ -217,7 +208,7 @@ sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t 
   }
 }
 
-std::vector<std::string> RemoveRun(const RunInfo& run) {
+std::vector<std::string> RemoveRun(const RunInfo& run, sys::WirelessCards& cards) {
   std::vector<std::string> problems;
   const auto attempt = [&](const auto& work) {
     try {
@@ -228,9 +219,7 @@ std::vector<std::string> RemoveRun(const RunInfo& run) {
   };
   attempt([&] { CheckGone(run); });
   attempt([&] { EndProcesses(run); });
-  for (auto it = run.physicals.rbegin(); it != run.physicals.rend(); ++it) {
-    attempt([&] { ReturnPhysical(run, *it); });
-  }
+  for (const auto& work : PhysicalReturns(run, cards)) attempt(work);
   for (const RecordedGuest& guest : run.guests) attempt([&] { RemoveGuest(run, guest); });
   // Namespaces stay while a physical interface is stuck in one: the kernel would drop it into the
   // initial namespace under whatever name is free.
@@ -243,8 +232,10 @@ std::vector<std::string> RemoveRun(const RunInfo& run) {
   return problems.empty() ? Runs(run.folder.parent_path()).Remove(run) : problems;
 }
 
-std::vector<RunInfo> RemoveDeadRuns(std::vector<std::string>* problems, const std::string& root) {
-  return Runs(root).RemoveDead<RunInfo>(problems, RemoveRun);
+std::vector<RunInfo> RemoveDeadRuns(std::vector<std::string>* problems, const std::string& root,
+                                    sys::WirelessCards& cards) {
+  return Runs(root).RemoveDead<RunInfo>(problems,
+                                        [&](const RunInfo& run) { return RemoveRun(run, cards); });
 }
 
 }  // namespace viaduct::lab

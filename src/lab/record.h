@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "result/record.h"
+#include "sys/card/wireless_cards.h"
 #include "sys/registry.h"
 
 namespace viaduct::lab {
@@ -23,6 +25,11 @@ struct RecordedNamespace {
 struct RecordedGuest {
   std::string namespace_name, name, mac;
 };
+// What tells an interface of a Wi-Fi card from others, wherever it is (sys/card/wireless_cards.h).
+struct RecordedCard {
+  uint32_t number = 0;
+  uint64_t interface_id = 0;
+};
 struct RecordedPhysical {
   std::string host_name;       // its name on the host
   std::string namespace_name;  // the namespace it was moved to
@@ -31,6 +38,11 @@ struct RecordedPhysical {
   int mtu = 0;
   std::string mac;
   std::vector<std::string> offloads;  // that were switched off (sys::ActiveOffloads())
+  std::optional<RecordedCard> card;   // absent: it moves alone
+
+  // As a line of a record. `Read` throws json::exception.
+  nlohmann::json Line() const;
+  static RecordedPhysical Read(const nlohmann::json& line);
 };
 
 // What became of the simulator of a lab that stays up (`viaduct up`).
@@ -81,15 +93,20 @@ std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid,
                       const std::string& hosts = "");
 
+// Opens a recorded namespace itself; empty if it has gone, or the name is another one's by now.
+UniqueFd OpenRecorded(const RecordedNamespace& entry);
+
 // Removes what a record lists: processes in its own namespaces, its interfaces in foreign ones,
-// physical interfaces (back to this
-// namespace), namespaces; then the record. It is no error if something is gone already; what cannot
-// be removed is returned, one line each, and the record is then kept. Namespaces whose inode is not
-// the recorded one belong to another owner and are left alone.
-std::vector<std::string> RemoveRun(const RunInfo& run);
+// physical interfaces (back to this namespace), namespaces; then the record. It is no error if
+// something is gone already; what cannot be removed is returned, one line each, and the record is
+// then kept. Namespaces whose inode is not the recorded one belong to another owner and are left
+// alone.
+std::vector<std::string> RemoveRun(const RunInfo& run,
+                                   sys::WirelessCards& cards = sys::KernelCards());
 
 // Removes every dead run and returns the removed ones. Problems are appended to `problems`.
 std::vector<RunInfo> RemoveDeadRuns(std::vector<std::string>* problems,
-                                    const std::string& root = sys::kRunFolder);
+                                    const std::string& root = sys::kRunFolder,
+                                    sys::WirelessCards& cards = sys::KernelCards());
 
 }  // namespace viaduct::lab

@@ -39,6 +39,19 @@ TEST(Record, ReadsWhatARunCreated) {
   EXPECT_TRUE(run.physicals[0].was_up);
   EXPECT_EQ(run.physicals[0].mtu, 9000);
   EXPECT_EQ(run.physicals[0].offloads, std::vector<std::string>{"tx-checksum-ip-generic"});
+  EXPECT_FALSE(run.physicals[0].card);
+}
+
+TEST(Record, AnInterfaceOfACardIsReadAsItWasWritten) {
+  RecordedPhysical written{"wlan0", "l.n0", "wan", true, 1500, "02:00:00:00:00:01", {}, {}};
+  written.card = {2, (uint64_t{2} << 32) | 1};
+  const RunInfo run = RunWith({written.Line()});
+  ASSERT_EQ(run.physicals.size(), 1U);
+  EXPECT_EQ(run.physicals[0].host_name, "wlan0");
+  EXPECT_EQ(run.physicals[0].name, "wan");
+  ASSERT_TRUE(run.physicals[0].card);
+  EXPECT_EQ(run.physicals[0].card->number, 2U);
+  EXPECT_EQ(run.physicals[0].card->interface_id, 0x200000001U);
 }
 
 TEST(Record, NamespaceThatWasOnlyAnnouncedHasNoInode) {

@@ -188,7 +188,8 @@ constexpr Key kKeys[] = {
      "{net.ipv4.tcp_congestion_control: reno}"},
     {"nodes.NAME.interfaces", Type::kTexts, PlainPrinted<&NodeSettings::physical_interfaces>(),
      R"(Interfaces of this machine that are moved into the node during the run, for its kernel and
-     programs alone; with `links[].interface` the routing protocol speaks over them too.)",
+     programs alone; with `links[].interface` the routing protocol speaks over them too. A Wi-Fi card
+     moves with all of its interfaces, to one node.)",
      "[enp3s0]"},
     {"nodes.NAME.container", Type::kText, PlainPrinted<&NodeSettings::container>(),
      R"(The node is a container that runs already, of docker or podman, by its name; or a network
@@ -292,7 +293,8 @@ constexpr Key kKeys[] = {
      "Attributes of ns3::YansWifiPhy.", "{TxPowerStart: 20, TxPowerEnd: 20}"},
     {"links[].interface", Type::kText, Printed<&LinkSettings::interface>(),
      R"(An interface of this machine that is moved into `node` during the run (not in mode
-     `simulate`): the node's routing protocol speaks over it with what is on its network.)",
+     `simulate`): the node's routing protocol speaks over it with what is on its network. One of a
+     Wi-Fi card takes the card's others along, as `nodes.NAME.interfaces` does.)",
      "enp3s0"},
     {"links[].node", Type::kNode, Custom<LinkSettings, PrintNode>(),
      "With `interface`: whose it is.", "n0"},

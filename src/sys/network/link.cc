@@ -238,6 +238,12 @@ void Netlink::SetArp(int ifindex, bool on) {
   socket_.Request(message, "switch ARP of " + Describe(ifindex));
 }
 
+void Netlink::Rename(int ifindex, const std::string& name) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.Put(IFLA_IFNAME, name);
+  socket_.Request(message, "rename " + Describe(ifindex) + " to " + name);
+}
+
 void Netlink::SetMtu(int ifindex, int mtu) {
   NetlinkMessage message = ChangeLink(ifindex);
   message.PutU32(IFLA_MTU, static_cast<uint32_t>(mtu));

@@ -78,6 +78,8 @@ class Netlink {
   // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
   // the background, and drops what is sent before. False when there is no carrier for so long.
   bool AwaitRunning(const std::string& name, Duration patience);
+  // Of an interface that is down. EEXIST: another one of the namespace has the name.
+  void Rename(int ifindex, const std::string& name);
   void SetMtu(int ifindex, int mtu);
   void SetQueueLength(int ifindex, uint32_t packets);  // of a TUN device: what waits to be read
   void SetMac(int ifindex, const wire::MacAddress& mac);
