@@ -405,6 +405,7 @@ void LabOperations::NoteKeepersEnd() {
 }
 
 nlohmann::json LabOperations::Describe() {
+  CollectPrograms();  // one may have ended just now
   nlohmann::json description = TheLab().topology();
   description["broker_pid"] = getpid();
   description["owner_uid"] = owner_.uid;

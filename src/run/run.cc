@@ -242,12 +242,14 @@ class Run {
 
   // What it lost when it died is in no counter.
   void NoteForwarder(const nlohmann::json& lab) {
-    if (!lab.contains("forwarder") || lab["forwarder"]["restarts"] == 0) return;
+    if (!lab.contains("forwarder")) return;
+    const bool runs = lab["forwarder"]["running"].get<bool>();
+    const int restarts = lab["forwarder"]["restarts"].get<int>();
+    if (runs && restarts == 0) return;
     const auto words = lab["forwarder"].value("last_words", std::string());
     results_.failures.push_back(
         fmt::format("the forwarder died {} times and was {}; packets were lost meanwhile{}",
-                    lab["forwarder"]["restarts"].get<int>(),
-                    lab["forwarder"]["running"].get<bool>() ? "replaced" : "not replaced at last",
+                    std::max(restarts, 1), runs ? "replaced" : "not replaced at last",
                     words.empty() ? "" : fmt::format(" ({})", words)));
   }
 

@@ -178,14 +178,18 @@ std::string PollLine(const result::RoutePolls& polls) {
 std::string VerdictLines(const RunResult& run) {
   if (run.scenario.mode == "simulate") return "";
   std::string text;
-  if (run.simulator.timing) text += result::TimingLine(*run.simulator.timing);
-  if (run.simulator.port_timing) {
-    text += result::TimingLine(*run.simulator.port_timing, "ports ");
-  }
-  if (run.engine) text += result::TimingLine(run.engine->timing, "links ");
+  const auto add = [&](const result::Timing& timing, const char* whose) {
+    text += result::TimingLine(timing, whose, run.failures);
+  };
+  if (run.simulator.timing) add(*run.simulator.timing, "");
+  if (run.simulator.port_timing) add(*run.simulator.port_timing, "ports ");
+  if (run.engine) add(run.engine->timing, "links ");
   const auto& polls = run.simulator.route_polls;
   if (polls && polls->IsStretched()) text += PollLine(*polls);
   text += fmt::format("verdict: {}", result::VerdictName(run.verdict));
+  if (!run.failures.empty() && run.verdict == result::Verdict::kNotJudged) {
+    text += ", as the run failed";
+  }
   if (!run.judged.empty()) text += fmt::format(", of {}", fmt::join(run.judged, ", "));
   if (!run.not_judged.empty()) text += fmt::format("; not of {}", fmt::join(run.not_judged, ", "));
   return text + "\n";

@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import BUILD, REPOSITORY, Done, execute, forwarder, inside, results, viaduct, wait_until
+from labs import (
+    BUILD,
+    REPOSITORY,
+    Done,
+    execute,
+    forwarder,
+    inside,
+    results,
+    running,
+    viaduct,
+    wait_until,
+)
 from programs import FLOODING, FLOWS, LINE, compiled, plane
 
 MODES = ["simulate", "emulate", "traditional", "offload"]
@@ -297,6 +308,24 @@ def test_a_program_that_hangs_or_dies_fails_the_run(
     done = viaduct("run", scenario(text), "--mode", "offload")
     assert done.status == 1, done
     assert re.search(said, done.errors), done
+
+
+def test_a_run_whose_forwarder_was_killed_is_not_valid(
+    lab: str, scenario: Write, tmp_path: Path
+) -> None:
+    """However early its packets were: those that it lost are in no figure of time."""
+    text = LINE + plane("bridge") + "timing: {lateness_limit: 1h}\nduration: 4s\n"
+    text += "flows: [{type: ping, from: a, to: c, interval: 100ms}]\n"
+    file = tmp_path / "r.json"
+    with running("run", scenario(text), "--mode", "offload", "--json", file) as command:
+        command.wait_for("converged")
+        os.kill(forwarder(lab, 2), signal.SIGKILL)
+        assert command.wait() == 1
+    run = results(file)
+    assert any("the forwarder died 1 times" in failure for failure in run["failures"])
+    assert run["verdict"] == "not judged"
+    assert "how long packets took in the forwarder" in run["not_judged"]
+    assert "VALID" not in command.text
 
 
 def test_frames_for_other_stations_are_not_for_a_program_that_wants_its_own(
