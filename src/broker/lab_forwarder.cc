@@ -102,13 +102,31 @@ void LabForwarder::Refilter(const std::string& node) {
   }
 }
 
+// For `viaduct ls`. A forwarder that dies with every frame shall not fill the record.
+void LabForwarder::Record(bool absent) {
+  constexpr int kRecorded = 100;
+  if (restarts_ > kRecorded) return;
+  try {
+    lab_.RecordForwarder({restarts_, absent, last_words_});
+  } catch (const Error&) {  // `viaduct ls` will not tell
+  }
+}
+
 // The kernel takes some 20 ms to close a packet socket (packet_release(), synchronize_net()), for
 // which neither the new forwarder waits nor the broker.
 void LabForwarder::Restart() {
   ++restarts_;
   LastWords();
+  Record(true);
   Ports old = std::exchange(ports_, {});
-  Start();
+  try {
+    Start();
+  } catch (const Error& error) {
+    last_words_ = error.what();
+    Record(true);
+    throw;
+  }
+  Record(false);
   closing_ = std::jthread([old = std::move(old)]() mutable { old.clear(); });
 }
 

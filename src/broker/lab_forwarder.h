@@ -46,6 +46,7 @@ class LabForwarder {
     UniqueFd socket;
   };
   void Start();
+  void Record(bool absent);
   void Keep(const forward::Equipment& equipment);
 
   lab::Lab& lab_;

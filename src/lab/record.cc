@@ -47,6 +47,7 @@ void ReadObject(const json& line, RunInfo* run) {
                               line.at("offloads").get<std::vector<std::string>>()});
   }
   if (kind == "simulator") run->simulator = line.get<SimulatorHistory>();
+  if (kind == "forwarder") run->forwarder = line.get<ForwarderHistory>();
   if (kind == "engine") {
     run->engine_pid = line.at("pid").get<int>();
     run->engine_start_time = line.at("start_time").get<uint64_t>();
@@ -72,6 +73,19 @@ result::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
                                    "how long nobody computed routes then, until the new one had "
                                    "converged; as long as there is none, until it was last tried"),
       WhenSet<&H::cause>("cause", "text", "why it died"),
+  };
+  return kKeys;
+}
+
+result::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
+  using H = ForwarderHistory;
+  using result::Always, result::WhenSet;
+  static constexpr result::Key<H> kKeys[] = {
+      Always<&H::restarts>("restarts", "a number",
+                           "how many have died and were replaced, the first hundred"),
+      Always<&H::absent>("absent", "true or false",
+                         "whether there is none now: nothing forwards for its nodes"),
+      WhenSet<&H::cause>("cause", "text", "why the last one died"),
   };
   return kKeys;
 }
