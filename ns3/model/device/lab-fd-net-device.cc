@@ -4,6 +4,8 @@
 
 #include "lab-fd-net-device.h"
 
+#include "ns3/frame-check.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <sys/socket.h>
@@ -58,7 +60,7 @@ LabFdNetDevice::SendFrom(Ptr<Packet> packet,
                          const Address& destination,
                          uint16_t protocol)
 {
-    if (packet->GetSize() > GetMtu())
+    if (packet->GetSize() > LongestPayload(GetMtu(), protocol))
     {
         m_tooLong++;
         return false;
