@@ -16,6 +16,7 @@
 #include "engine/describe.h"
 
 #include <algorithm>
+#include <array>
 #include <sys/resource.h>
 #include <tuple>
 
@@ -83,7 +84,7 @@ AddChanged(const std::string& node,
 void
 AddFdDevice(const std::string& node,
             const std::string& interface,
-            const LabFdNetDevice& device,
+            LabFdNetDevice& device,
             viaduct::result::SimulatorReport& report)
 {
     // Of frames that a program sends, as the forwarder of a lab calls them.
@@ -93,13 +94,21 @@ AddFdDevice(const std::string& node,
         report.counters[node + "/program"].drops["not_sent"] += device.GetRefused();
     }
     const uint64_t refused = isProgram ? 0 : device.GetRefused();
-    if (device.GetTooLong() + refused > 0)
+    const uint64_t unread = device.GetKernelDrops();
+    const std::array<std::pair<const char*, uint64_t>, 2> drops{
+        {{"tx_too_long", device.GetTooLong()}, {"rx_queue_full", device.GetQueueDrops()}}};
+    if (refused + unread + drops[0].second + drops[1].second == 0)
     {
-        auto& counters = report.counters[node + "/" + interface];
-        counters.frames.tx_dropped_error = refused;
-        if (device.GetTooLong() > 0)
+        return;
+    }
+    auto& counters = report.counters[node + "/" + interface];
+    counters.frames.tx_dropped_error = refused;
+    counters.frames.rx_dropped_ring_full = unread;
+    for (const auto& [reason, frames] : drops)
+    {
+        if (frames > 0)
         {
-            counters.drops["tx_too_long"] = device.GetTooLong();
+            counters.drops[reason] = frames;
         }
     }
 }

@@ -93,7 +93,7 @@ def test_a_tag_is_not_part_of_a_frames_length(scenario: Write, tmp_path: Path) -
     untag += "std::ranges::copy(frame.bytes.subspan(16), at); outbox.Flood(frame.port, made); "
     take = f"if (frame.bytes[12] == std::byte{{0x81}}) {{ {untag} }} else {{ {tag} }} return 0;"
     text = LINE.replace("1450", "1472") + plane(compiled(tmp_path, take))
-    for mode in ("simulate", "emulate", "offload"):
+    for mode in MODES:
         viaduct("run", scenario(text), "--mode", mode, "--json", tmp_path / "r.json").expect()
         run = results(tmp_path / "r.json")
         assert run["flows"][0]["loss"] == 0, (mode, run["flows"])
