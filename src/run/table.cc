@@ -143,6 +143,11 @@ std::string LossLines(const RunResult& run) {
         flow.name, *flow.not_offered);
   }
   for (const FlowResult& flow : run.flows) {
+    if (!flow.duplicates) continue;
+    text += fmt::format("flow '{}': {} {} came again; they count once\n", flow.name,
+                        *flow.duplicates, flow.kind == "ping" ? "answers" : "packets");
+  }
+  for (const FlowResult& flow : run.flows) {
     if (!flow.cut.value_or(false)) continue;
     text += fmt::format(
         "flow '{}': packets were still arriving when the wait for them ended; "

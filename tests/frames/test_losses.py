@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,29 @@ def test_frames_for_a_link_that_is_down(mode: str, scenario: Write, tmp_path: Pa
         assert sum(found.values()) == missing, found
     assert found["n0/program: not_sent"] > 0, found
     assert not [place for place in found if place.startswith("n0/eth")], found
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_comes_by_two_ways_is_a_duplicate(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """Frames of hosts go to all neighbours, and those of neighbours to the host."""
+    text = """
+        nodes: {a: {host: true}, b: {host: true}, count: 2}
+        links: [{pair: [a, n0]}, {pair: [b, n1]}, {pair: [n0, n1]}, {pair: [n0, n1]}]
+        duration: 2s
+        flows:
+          - {type: udp, from: a, to: b, size: 1000, rate: 500kbit, duration: 1s}
+          - {type: ping, from: a, to: b, interval: 100ms, duration: 1s}
+    """
+    take = "if (frame.port == 0) outbox.Flood(0, frame.bytes); "
+    take += "else outbox.Send(0, frame.bytes); return 0;"
+    text = textwrap.dedent(text) + plane(compiled(tmp_path, take))
+    done = viaduct("run", scenario(text), "--mode", mode, "--json", tmp_path / "r.json").expect()
+    udp, ping = results(tmp_path / "r.json")["flows"]
+    assert (udp["loss"], ping["loss"]) == (0, 0)
+    # The wait for them ends with the last that comes for the first time.
+    assert udp["received"] // 2 < udp["duplicates"] <= udp["received"]
+    assert ping["received"] // 2 < ping["duplicates"] <= 3 * ping["received"]
+    assert f"{udp['duplicates']} packets came again" in done.output
 
 
 def test_a_tag_is_not_part_of_a_frames_length(scenario: Write, tmp_path: Path) -> None:
