@@ -223,7 +223,18 @@ class Run {
     } catch (const sys::Interrupted& interrupted) {
       if (real_) throw;
       EndEarly(interrupted, MonotonicClock::Now() - start);
+      return WaitUnlessItHangs();
+    }
+  }
+
+  // A simulation that hangs in a protocol or a program never looks at what it is told. Another
+  // signal ends it at once, as whoever sends it wants no results.
+  nlohmann::json WaitUnlessItHangs() {
+    try {
       return conversation_->WaitForReport(true);
+    } catch (const sys::Interrupted&) {
+      simulator_->Kill();
+      throw;
     }
   }
 
@@ -231,9 +242,10 @@ class Run {
   // ends the run without one.
   void EndEarly(const sys::Interrupted& interrupted, Duration traffic) {
     if (interrupted.signal() != SIGINT || peers_) throw interrupted;
-    loop_->IgnoreSignals();
+    if (real_) loop_->IgnoreSignals();
     interrupted_ = interrupted.signal();
-    progress_.Line("interrupted: ends early and reports what was measured until now");
+    progress_.Line(fmt::format("interrupted: ends early and reports what was measured until now{}",
+                               real_ ? "" : "; once more: at once"));
     results_.failures.push_back(
         real_ ? fmt::format("interrupted after {:.1f} s of traffic, which was to last {}",
                             traffic.ToSeconds(), FormatDuration(scenario_.duration))

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -308,6 +309,27 @@ def test_a_program_that_hangs_or_dies_fails_the_run(
     done = viaduct("run", scenario(text), "--mode", "offload")
     assert done.status == 1, done
     assert re.search(said, done.errors), done
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_simulation_that_hangs_in_a_program_can_be_ended(
+    number: signal.Signals, scenario: Write, tmp_path: Path
+) -> None:
+    """By Ctrl-C twice, the first of which asks for results; otherwise by one signal."""
+    hangs = tmp_path / "hangs"
+    take = f'if (frame.bytes.size() > 900) {{ std::ofstream("{hangs}"); for (;;) pause(); }} '
+    text = LINE + plane(compiled(tmp_path, take + REPEAT))
+    text += "flows: [{type: udp, from: a, to: c, size: 1000, rate: 1Mbit}]\n"
+    with running("run", scenario(text), "--mode", "simulate") as command:
+        wait_until(hangs.exists, "it hangs")
+        if number == signal.SIGINT:
+            os.kill(command.pid, number)
+            command.wait_for("once more: at once")
+        began = time.monotonic()
+        os.kill(command.pid, number)
+        assert command.wait() == 128 + number
+        # It would wait for 20 seconds; what it does needs no time.
+        assert time.monotonic() - began < 15
 
 
 def test_a_run_whose_forwarder_was_killed_is_not_valid(
