@@ -249,6 +249,18 @@ def test_what_is_no_program_is_said_in_one_line(scenario: Write, tmp_path: Path)
     assert "no such filter" in message
 
 
+def test_a_library_that_is_cut_off_is_said_in_one_line(scenario: Write, tmp_path: Path) -> None:
+    """Wherever it ends; it would end the process that loads it."""
+    whole = compiled(tmp_path, REPEAT).read_bytes()
+    cut = tmp_path / "libcut.so"
+    for size in (60, 100, 4096, len(whole) // 2, len(whole) - 1):
+        cut.write_bytes(whole[:size])
+        message = refused(scenario, LINE + plane(cut), "--mode", "simulate")
+        assert "libcut.so: " in message, size
+        assert size < 64 or f"is not whole (cut off after {size} bytes)" in message, message
+    assert "is not whole" in refused(scenario, LINE + plane(cut), "--mode", "offload")
+
+
 def test_what_does_not_go_together_is_refused(scenario: Write) -> None:
     bridged = LINE + plane("bridge")
     refusals = {
