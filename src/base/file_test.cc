@@ -68,8 +68,7 @@ TEST(FileTest, AFileInMemoryIsReadFromItsStart) {
 
 class LibraryFileTest : public testing::Test {
  protected:
-  LibraryFileTest() : file_(testing::TempDir() + "library_file_test.so") {}
-  ~LibraryFileTest() override { std::filesystem::remove(file_); }
+  void TearDown() override { std::filesystem::remove(file_); }
 
   void Check(const std::string& content) {
     WriteFile(file_, content);
@@ -78,7 +77,7 @@ class LibraryFileTest : public testing::Test {
 
   // This program, which is loaded as a library is.
   const std::string whole_ = ReadFile("/proc/self/exe");
-  const std::string file_;
+  const std::string file_ = testing::TempDir() + "library_file_test.so";
 };
 
 TEST_F(LibraryFileTest, WhatIsCutOffIsRefusedWhereverItEnds) {
