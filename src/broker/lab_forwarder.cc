@@ -42,16 +42,17 @@ void Forward(std::vector<forward::Equipment> equipment, const std::function<void
 
 }  // namespace
 
-LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes)
+LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes, int asker)
     : lab_(lab), owner_(owner), nodes_(std::move(nodes)) {
-  Start();
+  Start(asker);
 }
 
-void LabForwarder::Start() {
+void LabForwarder::Start(int asker) {
   LabProcess process{"viaduct-forward", "forwarder", -1, {}, {}};
   sys::Pipe words = sys::MakePipe();
   SystemCall("fcntl", fcntl(words.read.get(), F_SETFL, O_NONBLOCK));
   process.words = words.write.get();
+  process.asker = asker;
   process.runs_users_code = std::ranges::any_of(
       nodes_, [](const auto& node) { return forward::IsProgramLibrary(node.second.program.name); });
   std::vector<forward::Equipment> equipment;
@@ -120,7 +121,7 @@ void LabForwarder::Restart() {
   Record(true);
   Ports old = std::exchange(ports_, {});
   try {
-    Start();
+    Start(-1);  // it was not asked for
   } catch (const Error& error) {
     last_words_ = error.what();
     Record(true);

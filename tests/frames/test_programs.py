@@ -344,6 +344,21 @@ def test_a_simulation_that_hangs_in_a_program_can_be_ended(
         assert time.monotonic() - began < 15
 
 
+def test_a_lab_whose_program_hangs_as_it_is_made_can_be_interrupted(
+    scenario: Write, tmp_path: Path
+) -> None:
+    """The broker does not wait for it any more (10 s) when nobody does."""
+    hangs = tmp_path / "hangs"
+    tmp_path.chmod(0o777)
+    library = compiled(tmp_path, REPEAT, make=f'std::ofstream("{hangs}"); {HANGS}')
+    with running("run", scenario(LINE + plane(library)), "--mode", "offload") as command:
+        wait_until(hangs.exists, "it hangs")
+        began = time.monotonic()
+        os.kill(command.pid, signal.SIGINT)
+        assert command.wait() == 128 + signal.SIGINT
+        assert time.monotonic() - began < 8
+
+
 def test_a_run_whose_forwarder_was_killed_is_not_valid(
     lab: str, scenario: Write, tmp_path: Path
 ) -> None:
