@@ -281,6 +281,24 @@ class Run {
         if (since > 0) results_.data_planes[node].drops[cause] = since;
       }
     }
+    for (auto& [node, plane] : results_.data_planes) CheckCounters(node, &plane);
+  }
+
+  // A user's program shares its process with its counters, and may have written over them. More
+  // than any interface takes is no figure.
+  void CheckCounters(const std::string& node, result::NodePlane* plane) {
+    constexpr double kMostPerSecond = 1e10;  // also bytes: 80 Gbit/s
+    const auto most =
+        static_cast<uint64_t>(kMostPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
+    const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
+      return std::ranges::all_of(of_port.second,
+                                 [&](const auto& each) { return each.second <= most; });
+    });
+    if (plane->name != "program" || is_plausible) return;
+    plane->packets.clear();
+    plane->drops.clear();
+    results_.failures.push_back(fmt::format(
+        "node {}: its counters are not plausible; its program writes where it should not", node));
   }
 
   // By node and cause, since the lab was built.
@@ -388,6 +406,7 @@ class Run {
   Peers* const peers_;
   const bool real_;
   const std::string program_;
+  const Instant begin_ = MonotonicClock::Now();
   int interrupted_ = 0;    // the signal that ended it early, if any
   bool measured_ = false;  // the flows have results, and the programs
   Progress progress_;

@@ -359,6 +359,30 @@ def test_a_lab_whose_program_hangs_as_it_is_made_can_be_interrupted(
         assert time.monotonic() - began < 8
 
 
+def test_counters_that_a_program_has_spoilt_are_no_figures(scenario: Write, tmp_path: Path) -> None:
+    """It shares its process with them: such a run fails, and says nothing of these frames."""
+    spoil = """
+        if (frame.bytes.size() > 900) {
+          std::ifstream maps("/proc/self/maps");
+          for (std::string line; std::getline(maps, line);) {
+            if (line.find("viaduct-counters") == std::string::npos) continue;
+            auto* words = reinterpret_cast<uint64_t*>(std::stoul(line, nullptr, 16));
+            words[1] = 1ull << 60;
+          }
+        }
+    """
+    text = LINE + plane(compiled(tmp_path, spoil + REPEAT)) + "duration: 2s\n"
+    text += "flows: [{type: udp, from: a, to: c, size: 1000, rate: 100kbit, duration: 1s}]\n"
+    file = tmp_path / "r.json"
+    done = viaduct("run", scenario(text), "--mode", "offload", "--json", file)
+    assert done.status == 1, done
+    run = results(file)
+    said = [failure for failure in run["failures"] if "counters are not plausible" in failure]
+    assert [failure.split(":")[0] for failure in said] == ["node n0", "node n1"]
+    assert "packets" not in run["data_planes"]["n0"]
+    assert run["flows"][0]["received"] > 0
+
+
 def test_a_run_whose_forwarder_was_killed_is_not_valid(
     lab: str, scenario: Write, tmp_path: Path
 ) -> None:
