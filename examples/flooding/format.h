@@ -23,8 +23,10 @@ struct Header {
   static constexpr size_t kNumber = 6, kHops = 14, kSize = 16;
 };
 
-// The program's table: for each port whether a neighbour is there, which carries frames on; a port
-// without one is the hosts'. Then the hops of a new frame; 0: no frames are carried yet.
+// The program's table: for each port whose it is. One that has never had a neighbour is the hosts';
+// a neighbour that is gone may come back, and would take what is for hosts as a host's, and number
+// it anew. Then the hops of a new frame; 0: no frames are carried yet.
+enum PortWord : uint64_t { kHosts = 0, kNeighbour = 1, kGone = 2 };
 inline constexpr size_t kMostPorts = 64;
 inline constexpr size_t kHopsWord = kMostPorts, kTableWords = kMostPorts + 1;
 

@@ -1,5 +1,7 @@
-// The forwarding program of controlled flooding. In simulation it runs in the simulator, and in mode
-// offload in a process of its own, without privileges.
+// The forwarding program of controlled flooding. In simulation it runs in the simulator, and in
+// mode offload in a process of its own, without privileges.
+#include "forward/program.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,7 +9,6 @@
 #include <map>
 
 #include "format.h"
-#include "forward/program.h"
 
 namespace flooding {
 
@@ -63,7 +64,7 @@ class Program {
   size_t Take(const Frame& frame, Outbox& outbox) {
     if (frame.bytes.size() < kEthernet || frame.port >= kMostPorts) return kMalformed;
     const bool is_data = Load16(&frame.bytes[12]) == kDataType;
-    if (!HasNeighbour(frame.port)) {
+    if (IsPort(frame.port, kHosts)) {
       // A neighbour's data may come before its first hello.
       return is_data ? kNotReady : TakeFromHost(frame, outbox);
     }
@@ -71,8 +72,9 @@ class Program {
   }
 
  private:
-  bool HasNeighbour(size_t port) const {
-    return port < kMostPorts && table_[port].load(std::memory_order_acquire) != 0;
+  bool IsPort(size_t port, PortWord word) const {
+    const uint64_t is = port < kMostPorts ? table_[port].load(std::memory_order_acquire) : kHosts;
+    return is == word;
   }
 
   size_t TakeFromHost(const Frame& frame, Outbox& outbox) {
@@ -81,8 +83,8 @@ class Program {
     // The first one is greater than all of a process before this one, which may have died.
     number_ = number_ == 0 ? static_cast<uint64_t>(frame.now.nanoseconds()) : number_ + 1;
     for (size_t port = 0; port < ports_.size(); ++port) {
-      if (port == frame.port) continue;
-      if (!HasNeighbour(port)) {
+      if (port == frame.port || IsPort(port, kGone)) continue;
+      if (IsPort(port, kHosts)) {
         outbox.Send(port, frame.bytes);
         continue;
       }
@@ -105,14 +107,14 @@ class Program {
     if (header.size() < Header::kSize + kEthernet) return kMalformed;
     viaduct::wire::MacAddress origin;
     std::memcpy(origin.bytes.data(), header.data(), 6);
-    const uint64_t number = uint64_t{Load32(&header[Header::kNumber])} << 32 |
-                            Load32(&header[Header::kNumber + 4]);
+    const uint64_t number =
+        uint64_t{Load32(&header[Header::kNumber])} << 32 | Load32(&header[Header::kNumber + 4]);
     if (origin == ports_[0].mac || !seen_[origin].Take(number)) return kDuplicate;
     const auto hops = viaduct::wire::Load8(&header[Header::kHops]);
     bool is_stopped = false;
     for (size_t port = 0; port < ports_.size(); ++port) {
-      if (port == frame.port) continue;
-      if (!HasNeighbour(port)) {
+      if (port == frame.port || IsPort(port, kGone)) continue;
+      if (IsPort(port, kHosts)) {
         outbox.Send(port, header.subspan(Header::kSize));
       } else if (hops <= 1) {
         is_stopped = true;

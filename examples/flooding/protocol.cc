@@ -1,14 +1,13 @@
 // The protocol of controlled flooding, an ns3::Object of a node: hellos find the neighbours, and
 // the forwarding program's table says by which ports these are.
+#include <vector>
+
+#include "format.h"
 #include "ns3/frame-forwarder.h"
 #include "ns3/mac48-address.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
-
-#include <vector>
-
-#include "format.h"
 
 namespace flooding {
 
@@ -22,8 +21,7 @@ class Protocol : public Object {
             .SetParent<Object>()
             .AddConstructor<Protocol>()
             .AddAttribute("HelloInterval", "Time between two hellos.", TimeValue(MilliSeconds(200)),
-                          MakeTimeAccessor(&Protocol::m_interval),
-                          MakeTimeChecker(MilliSeconds(1)))
+                          MakeTimeAccessor(&Protocol::m_interval), MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("MissedHellos", "So many are missed when a neighbour is gone.",
                           UintegerValue(3), MakeUintegerAccessor(&Protocol::m_missed),
                           MakeUintegerChecker<uint32_t>(1))
@@ -36,8 +34,8 @@ class Protocol : public Object {
  protected:
   void DoInitialize() override {
     m_forwarder = GetObject<FrameForwarder>();
-    NS_ABORT_MSG_IF(m_forwarder->GetNPorts() > kMostPorts, "a node has more ports than "
-                                                               << kMostPorts);
+    NS_ABORT_MSG_IF(m_forwarder->GetNPorts() > kMostPorts,
+                    "a node has more ports than " << kMostPorts);
     m_gone.resize(m_forwarder->GetNPorts());
     m_forwarder->SetReady(false);
     GetObject<Node>()->RegisterProtocolHandler(MakeCallback(&Protocol::Receive, this), kHelloType,
@@ -73,13 +71,13 @@ class Protocol : public Object {
                NetDevice::PacketType) {
     const uint32_t port = m_forwarder ? m_forwarder->GetPortIndex(device) : UINT32_MAX;
     if (port >= m_gone.size()) return;
-    m_forwarder->SetWord(port, 1);
+    m_forwarder->SetWord(port, kNeighbour);
     m_gone[port].Cancel();
-    m_gone[port] = Simulator::Schedule(m_interval * m_missed + m_interval / 2, &Protocol::Lose,
-                                       this, port);
+    m_gone[port] =
+        Simulator::Schedule(m_interval * m_missed + m_interval / 2, &Protocol::Lose, this, port);
   }
 
-  void Lose(uint32_t port) { m_forwarder->SetWord(port, 0); }
+  void Lose(uint32_t port) { m_forwarder->SetWord(port, kGone); }
 
   Time m_interval;
   uint32_t m_missed = 0, m_hops = 0;

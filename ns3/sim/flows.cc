@@ -259,6 +259,7 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet,
     const uint64_t number = viaduct::NearestTo(m_come.next(), header.GetSeq());
     if (m_come.Take(number) == viaduct::SequenceWindow::Arrival::kDuplicate)
     {
+        m_duplicates++;
         return; // a duplicate makes good for no loss
     }
     m_received++;
@@ -357,9 +358,14 @@ SimulatedFlow::PingAnswered(uint16_t sequence, Time)
     // Ping's own round-trip time is wrong once its 16 bits of sequence number have begun anew.
     auto& [sent, answered] = m_requests[sequence];
     const bool isLate = Simulator::Now() > m_lastRequest + ToTime(m_drain.quiet);
-    if ((m_sent >= m_pings && isLate) || std::exchange(answered, true))
+    if (m_sent >= m_pings && isLate)
     {
         return; // viaduct-load does not wait for longer after its last request
+    }
+    if (std::exchange(answered, true))
+    {
+        m_duplicates++;
+        return;
     }
     const int64_t rtt = (Simulator::Now() - sent).GetNanoSeconds();
     m_received++;
@@ -434,6 +440,7 @@ SimulatedFlow::Result() const
     if (m_flow.kind != Flow::Kind::kTcp)
     {
         result.Count(Offered(), m_received);
+        result.Repeat(m_duplicates);
         if (IsCut())
         {
             result.cut = true;

@@ -109,6 +109,7 @@ class SimulatedFlow
     Time m_lastRequest;         //!< when the last of them so far was sent
     uint64_t m_sent{0};         //!< requests (ping)
     uint64_t m_received{0};     //!< packets
+    uint64_t m_duplicates{0};   //!< packets that came again
     uint64_t m_bytes{0};        //!< payload received
     uint64_t m_firstBytes{0};   //!< of these, in the first packet
     viaduct::Histogram m_delay; //!< one-way delay, ns (UDP)

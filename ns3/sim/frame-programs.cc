@@ -182,7 +182,7 @@ DescribeFramePrograms(const Network& network, viaduct::result::SimulatorReport& 
             if (frames > 0 && (isNotSent || std::ranges::count(losses, outcome) > 0))
             {
                 report.counters[Names::FindName(node) + "/program"]
-                    .drops[isNotSent ? "not_sent" : outcome] = frames;
+                    .drops[isNotSent ? "not_sent" : outcome] += frames;
             }
         }
     }

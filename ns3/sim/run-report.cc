@@ -4,6 +4,7 @@
 
 #include "run-report.h"
 
+#include "ns3/frame-forwarder.h"
 #include "ns3/kernel-node.h"
 #include "ns3/lab-fd-net-device.h"
 #include "ns3/node-list.h"
@@ -15,6 +16,7 @@
 #include "engine/describe.h"
 
 #include <algorithm>
+#include <array>
 #include <sys/resource.h>
 #include <tuple>
 
@@ -88,6 +90,38 @@ AddChanged(const std::string& node,
 }
 
 void
+AddFdDevice(const std::string& node,
+            const std::string& interface,
+            LabFdNetDevice& device,
+            viaduct::result::SimulatorReport& report)
+{
+    // Of frames that a program sends, as the forwarder of a lab calls them.
+    const bool isProgram = device.GetNode()->GetObject<FrameForwarder>() != nullptr;
+    if (isProgram && device.GetRefused() > 0)
+    {
+        report.counters[node + "/program"].drops["not_sent"] += device.GetRefused();
+    }
+    const uint64_t refused = isProgram ? 0 : device.GetRefused();
+    const uint64_t unread = device.GetKernelDrops();
+    const std::array<std::pair<const char*, uint64_t>, 2> drops{
+        {{"tx_too_long", device.GetTooLong()}, {"rx_queue_full", device.GetQueueDrops()}}};
+    if (refused + unread + drops[0].second + drops[1].second == 0)
+    {
+        return;
+    }
+    auto& counters = report.counters[node + "/" + interface];
+    counters.frames.tx_dropped_error = refused;
+    counters.frames.rx_dropped_ring_full = unread;
+    for (const auto& [reason, frames] : drops)
+    {
+        if (frames > 0)
+        {
+            counters.drops[reason] = frames;
+        }
+    }
+}
+
+void
 AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
 {
     for (const auto& attachment : lab.GetAttachments())
@@ -96,15 +130,9 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
         {
             report.counters[attachment.nodeName + "/" + attachment.interface] = CountersOf(*ring);
         }
-        const auto fd = DynamicCast<LabFdNetDevice>(attachment.device);
-        if (fd && fd->GetTooLong() + fd->GetRefused() > 0)
+        if (const auto fd = DynamicCast<LabFdNetDevice>(attachment.device))
         {
-            auto& counters = report.counters[attachment.nodeName + "/" + attachment.interface];
-            counters.frames.tx_dropped_error = fd->GetRefused();
-            if (fd->GetTooLong() > 0)
-            {
-                counters.drops["tx_too_long"] = fd->GetTooLong();
-            }
+            AddFdDevice(attachment.nodeName, attachment.interface, *fd, report);
         }
     }
     for (const auto& [name, program] : lab.GetProgramPorts())

@@ -11,6 +11,7 @@
 #include "ns3/arp-cache.h"
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/csma-net-device.h"
+#include "ns3/frame-forwarder.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
@@ -119,6 +120,14 @@ Without(Ptr<const Packet> frame, uint32_t bytes)
 {
     return frame->CreateFragment(std::min(bytes, frame->GetSize()),
                                  frame->GetSize() - std::min(bytes, frame->GetSize()));
+}
+
+std::vector<std::byte>
+BytesOf(Ptr<const Packet> packet)
+{
+    std::vector<std::byte> bytes(packet->GetSize());
+    packet->CopyData(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
+    return bytes;
 }
 
 bool
@@ -264,6 +273,7 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
     if (DynamicCast<PathNetDevice>(device))
     {
         const bool bridged = device->GetNode()->GetObject<RBridge>() != nullptr;
+        const bool forwards = device->GetNode()->GetObject<FrameForwarder>() != nullptr;
         using Trace = Callback<void, Ptr<const Packet>, PathNetDevice::DropReason>;
         for (const auto& [trace, link] :
              {std::pair("MacTxDrop", size_t{0}), std::pair("MacRxDrop", EthernetHeader::kSize)})
@@ -271,8 +281,12 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
             const uint32_t bytes = link;
             device->TraceConnectWithoutContext(
                 trace, Trace([=, this](Ptr<const Packet> frame, PathNetDevice::DropReason reason) {
+                    if (forwards && bytes > 0)
+                    {
+                        CountFrame(name, NameOf(reason), Without(frame, bytes));
+                    }
                     // DescribeRBridges() has these, whatever is in the frame.
-                    if (!bridged || reason != PathNetDevice::TX_TOO_LONG)
+                    else if (!bridged || reason != PathNetDevice::TX_TOO_LONG)
                     {
                         Count(name, NameOf(reason), Without(frame, bytes));
                     }
@@ -303,21 +317,36 @@ StackDrops::WatchPackets(Ptr<Object> source,
 }
 
 void
+StackDrops::CountFrame(const std::string& node, const char* reason, Ptr<const Packet> content)
+{
+    if (!CountOfFlow(node, reason, content))
+    {
+        m_ofNodes[node + "/program"][reason]++;
+    }
+}
+
+void
 StackDrops::Count(const std::string& node, const char* reason, Ptr<const Packet> packet)
 {
-    std::vector<std::byte> bytes(packet->GetSize());
-    packet->CopyData(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
+    const std::vector<std::byte> bytes = BytesOf(packet);
     const auto layers = viaduct::wire::FindIpLayersInPacket(bytes);
-    if (!layers || IsForMany(layers->Destination(bytes)))
+    if (layers && !IsForMany(layers->Destination(bytes)) && !CountOfFlow(node, reason, packet))
     {
-        return;
+        m_ofNodes[node + "/stack"][reason]++;
     }
-    if (const auto flow = FlowOf(*layers, bytes))
+}
+
+bool
+StackDrops::CountOfFlow(const std::string& node, const char* reason, Ptr<const Packet> packet)
+{
+    const std::vector<std::byte> bytes = BytesOf(packet);
+    const auto layers = viaduct::wire::FindIpLayersInPacket(bytes);
+    const auto flow = layers ? FlowOf(*layers, bytes) : std::nullopt;
+    if (flow)
     {
         m_ofFlows[*flow][node + ": " + reason]++;
-        return;
     }
-    m_ofNodes[node][reason]++;
+    return flow.has_value();
 }
 
 std::optional<size_t>
@@ -364,9 +393,9 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
 void
 StackDrops::Describe(viaduct::result::SimulatorReport& report) const
 {
-    for (const auto& [node, drops] : m_ofNodes)
+    for (const auto& [place, drops] : m_ofNodes)
     {
-        report.counters[node + "/stack"].drops = drops;
+        report.counters[place].drops.insert(drops.begin(), drops.end());
     }
 }
 

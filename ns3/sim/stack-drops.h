@@ -22,7 +22,8 @@ namespace ns3::sim
 {
 
 /** Counts the packets to one receiver that the nodes' ns-3 stacks drop: those of a flow for the
- * flow, the others for the node. Also those that the devices of mode simulate drop.
+ * flow, the others for the node. Also those that the devices of mode simulate drop, for nodes with
+ * a forwarding program all frames. What such a program cannot send it counts itself.
  *
  * ns-3 does not tell of packets that wait for the resolution of an IPv6 address in vain.
  */
@@ -67,6 +68,10 @@ class StackDrops
                       const char* reason,
                       uint32_t link = 0);
     void Count(const std::string& node, const char* reason, Ptr<const Packet> packet);
+    /** Counts a frame that a node with a forwarding program should have got, whatever is in it. */
+    void CountFrame(const std::string& node, const char* reason, Ptr<const Packet> content);
+    /** @return whether it is of a flow, for which it is counted then */
+    bool CountOfFlow(const std::string& node, const char* reason, Ptr<const Packet> packet);
     /** @return the index of the only flow that the packet can be of */
     std::optional<size_t> FlowOf(const viaduct::wire::IpLayers& layers,
                                  viaduct::wire::ConstBytes packet) const;
@@ -77,7 +82,7 @@ class StackDrops
     const viaduct::scenario::Scenario& m_scenario;                    //!< the scenario
     std::vector<viaduct::wire::IpAddress> m_receivers;                //!< of each flow
     std::vector<std::map<std::string, uint64_t>> m_ofFlows;           //!< by place
-    std::map<std::string, std::map<std::string, uint64_t>> m_ofNodes; //!< by reason
+    std::map<std::string, std::map<std::string, uint64_t>> m_ofNodes; //!< place, reason
 };
 
 } // namespace ns3::sim

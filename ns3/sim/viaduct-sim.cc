@@ -9,9 +9,11 @@
 #include "scenario-run.h"
 
 #include "base/error.h"
+#include "base/library_file.h"
 #include "base/terminal_text.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "base/within.h"
 #include "scenario/scenario.h"
 
 #include <cstdlib>
@@ -130,6 +132,7 @@ LoadLibraries()
     std::istringstream stream(list ? list : "");
     for (std::string library; std::getline(stream, library, ':');)
     {
+        viaduct::Within("VIADUCT_SIM_LIBRARIES", [&] { viaduct::CheckIsWholeLibrary(library); });
         if (!library.empty() && !dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL))
         {
             throw UsageError(std::string("VIADUCT_SIM_LIBRARIES: ") + dlerror());

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/library_file.h"
 
 namespace viaduct {
 namespace {
@@ -63,6 +64,35 @@ TEST(FileTest, AFileThatMayBeAbsentIsEmptyThen) {
 TEST(FileTest, AFileInMemoryIsReadFromItsStart) {
   const UniqueFd file = MemoryFile("words", "some words");
   EXPECT_EQ(ReadToEnd(file.get(), "words"), "some words");
+}
+
+class LibraryFileTest : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(file_); }
+
+  void Check(const std::string& content) {
+    WriteFile(file_, content);
+    CheckIsWholeLibrary(file_);
+  }
+
+  // This program, which is loaded as a library is.
+  const std::string whole_ = ReadFile("/proc/self/exe");
+  const std::string file_ = testing::TempDir() + "library_file_test.so";
+};
+
+TEST_F(LibraryFileTest, WhatIsCutOffIsRefusedWhereverItEnds) {
+  EXPECT_NO_THROW(Check(whole_));
+  for (const size_t size :
+       {size_t{64}, size_t{65}, size_t{4096}, whole_.size() / 2, whole_.size() - 1}) {
+    EXPECT_THROW(Check(whole_.substr(0, size)), UsageError) << size;
+  }
+}
+
+TEST_F(LibraryFileTest, WhatIsNoLibraryIsNotItsMatter) {
+  EXPECT_NO_THROW(Check(""));
+  EXPECT_NO_THROW(Check("a text"));
+  EXPECT_NO_THROW(Check(whole_.substr(0, 63)));
+  EXPECT_NO_THROW(CheckIsWholeLibrary("/nonexistent/lib.so"));
 }
 
 }  // namespace

@@ -42,16 +42,17 @@ void Forward(std::vector<forward::Equipment> equipment, const std::function<void
 
 }  // namespace
 
-LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes)
+LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes, int asker)
     : lab_(lab), owner_(owner), nodes_(std::move(nodes)) {
-  Start();
+  Start(asker);
 }
 
-void LabForwarder::Start() {
+void LabForwarder::Start(int asker) {
   LabProcess process{"viaduct-forward", "forwarder", -1, {}, {}};
   sys::Pipe words = sys::MakePipe();
   SystemCall("fcntl", fcntl(words.read.get(), F_SETFL, O_NONBLOCK));
   process.words = words.write.get();
+  process.asker = asker;
   process.runs_users_code = std::ranges::any_of(
       nodes_, [](const auto& node) { return forward::IsProgramLibrary(node.second.program.name); });
   std::vector<forward::Equipment> equipment;
@@ -102,13 +103,31 @@ void LabForwarder::Refilter(const std::string& node) {
   }
 }
 
+// For `viaduct ls`. A forwarder that dies with every frame shall not fill the record.
+void LabForwarder::Record(bool absent) {
+  constexpr int kRecorded = 100;
+  if (restarts_ > kRecorded) return;
+  try {
+    lab_.RecordForwarder({restarts_, absent, last_words_});
+  } catch (const Error&) {  // `viaduct ls` will not tell
+  }
+}
+
 // The kernel takes some 20 ms to close a packet socket (packet_release(), synchronize_net()), for
 // which neither the new forwarder waits nor the broker.
 void LabForwarder::Restart() {
   ++restarts_;
   LastWords();
+  Record(true);
   Ports old = std::exchange(ports_, {});
-  Start();
+  try {
+    Start(-1);  // it was not asked for
+  } catch (const Error& error) {
+    last_words_ = error.what();
+    Record(true);
+    throw;
+  }
+  Record(false);
   closing_ = std::jthread([old = std::move(old)]() mutable { old.clear(); });
 }
 

@@ -22,8 +22,9 @@ class LabForwarder {
  public:
   using Nodes = std::map<std::string, forward::SharedWith>;
 
-  // Returns when the forwarder forwards. The lab must outlive this. Throws Error.
-  LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes);
+  // Returns when the forwarder forwards, or `asker` (a socket, or -1) is closed by its other end:
+  // nobody wants it then. The lab must outlive this. Throws Error.
+  LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes, int asker);
 
   int pid() const { return pid_; }
   int restarts() const { return restarts_; }
@@ -45,7 +46,8 @@ class LabForwarder {
     wire::MacAddress mac;
     UniqueFd socket;
   };
-  void Start();
+  void Start(int asker);
+  void Record(bool absent);
   void Keep(const forward::Equipment& equipment);
 
   lab::Lab& lab_;

@@ -161,7 +161,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   for (const auto& [name, state] : nodes) {
     if (const auto shared = state.routes->Shared()) forwarded[name] = *shared;
   }
-  if (!forwarded.empty()) forwarder_.emplace(*lab, owner_, std::move(forwarded));
+  if (!forwarded.empty()) forwarder_.emplace(*lab, owner_, std::move(forwarded), asker_);
   lab_ = std::move(lab);
   asked_ = topology;
   nodes_ = std::move(nodes);
@@ -405,6 +405,7 @@ void LabOperations::NoteKeepersEnd() {
 }
 
 nlohmann::json LabOperations::Describe() {
+  CollectPrograms();  // one may have ended just now
   nlohmann::json description = TheLab().topology();
   description["broker_pid"] = getpid();
   description["owner_uid"] = owner_.uid;

@@ -24,6 +24,7 @@ class LabOperations final : public Operations {
   // `signals`: a signalfd for SIGCHLD (to reap programs) and the signals that end the broker.
   LabOperations(const sys::Identity& owner, UniqueFd signals);
 
+  void SetAsker(int connection) override { asker_ = connection; }
   void CreateLab(const lab::Topology& topology) override;
   void AdoptLab(const lab::Topology& topology) override;
   void TakeInnerSocket(UniqueFd socket) override;
@@ -90,6 +91,7 @@ class LabOperations final : public Operations {
   void KeepForwarding();
   void EndPrograms();
 
+  int asker_ = -1;
   sys::Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;

@@ -96,19 +96,20 @@ UniqueFd OpenLastWords(const std::string& path) {
 }
 
 // The answer of a process that runs users' code, which may hang, or write without end.
-std::string ReadAnswer(int fd) {
+std::string ReadAnswer(int fd, int asker) {
   constexpr size_t kMost = 65536;
   const Instant deadline = MonotonicClock::Now() + LabProcess::kPatience;
   std::string answer;
   std::array<char, 4096> part;
   while (answer.size() < kMost) {
     const Duration left = deadline - MonotonicClock::Now();
-    pollfd ready{fd, POLLIN, 0};
-    if (left <= Duration() ||
-        poll(&ready, 1, static_cast<int>(left / Duration::Milliseconds(1)) + 1) == 0) {
+    std::array<pollfd, 2> ready = {{{fd, POLLIN, 0}, {asker, 0, 0}}};
+    if (left <= Duration() || poll(ready.data(), ready.size(),
+                                   static_cast<int>(left / Duration::Milliseconds(1)) + 1) == 0) {
       throw Error(fmt::format("did not start within {}; a forwarding program may hang",
                               FormatDuration(LabProcess::kPatience)));
     }
+    if ((ready[1].revents & POLLHUP) != 0) throw Error("is not wanted any more");
     const ssize_t count = read(fd, part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
@@ -128,7 +129,7 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
   std::string answer;
   try {
     answer = process.runs_users_code
-                 ? ReadAnswer(pipe.read.get())
+                 ? ReadAnswer(pipe.read.get(), process.asker)
                  : ReadToEnd(pipe.read.get(), "the answer of the " + process.what);
   } catch (const Error& error) {
     kill(pid, SIGKILL);

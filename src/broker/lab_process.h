@@ -20,6 +20,7 @@ struct LabProcess {
   // call `ready` within kPatience.
   bool runs_users_code = false;
   static constexpr auto kPatience = Duration::Seconds(10);
+  int asker = -1;  // a socket: whoever waits for that, who may close it and want it no more
   int words = -1;  // then what ends it is written there instead, and its standard error nowhere
 };
 

@@ -19,6 +19,8 @@ class Operations {
  public:
   virtual ~Operations() = default;
 
+  // The connection by which the next is asked for: what takes long may be given up when it closes.
+  virtual void SetAsker(int /*connection*/) {}
   virtual void CreateLab(const lab::Topology& topology) = 0;
   virtual void AdoptLab(const lab::Topology& topology) = 0;
   virtual void TakeInnerSocket(UniqueFd socket) = 0;

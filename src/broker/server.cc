@@ -275,6 +275,7 @@ Reply Server::Perform(Message& request, const Connection& from) {
       listener_.reset();
       return {};
     default:
+      operations_.SetAsker(from.Fd());
       return PerformOnLab(operations_, request);
   }
 }

@@ -40,6 +40,12 @@ std::string Deaths(const lab::SimulatorHistory& history) {
                      history.last_death, history.without_seconds.value_or(0));
 }
 
+std::string Deaths(const lab::ForwarderHistory& history) {
+  if (history.absent) return ", forwarder died: " + history.cause;
+  if (history.restarts == 0) return "";
+  return fmt::format(", forwarder restarted {} times: {}", history.restarts, history.cause);
+}
+
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string StateOfProcess(const sys::RegistryEntry& entry) {
@@ -50,9 +56,10 @@ void ListLabs(json& list, Rows& rows) {
   rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
     list.push_back(ListedLab{"lab", run.name, StateOf(run), run.pid, run.engine_pid,
-                             run.engine_alive, run.uid, run.created, run.simulator});
+                             run.engine_alive, run.uid, run.created, run.simulator, run.forwarder});
     const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
-    rows.push_back({run.name, StateOf(run) + (died ? ", engine died" : "") + Deaths(run.simulator),
+    const std::string deaths = (died ? ", engine died" : "") + Deaths(run.simulator);
+    rows.push_back({run.name, StateOf(run) + deaths + (run.alive ? Deaths(run.forwarder) : ""),
                     std::to_string(run.pid), UserName(run.uid), run.created});
   }
 }

@@ -26,6 +26,8 @@ KeysOf<ListedLab> ListedLab::Keys() {
       Always<&L::uid>("uid", "a user", "whose it is"),
       Always<&L::created>("created", "UTC, ISO 8601", "when it was made"),
       Always<&L::simulator>("simulator", "a map", "the simulator of a lab that is up"),
+      Always<&L::forwarder>("forwarder", "a map",
+                            "what forwards for nodes with data plane userspace or program"),
   };
   return kKeys;
 }

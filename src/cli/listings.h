@@ -63,6 +63,7 @@ struct ListedLab {
   uint32_t uid = 0;
   std::string created;
   lab::SimulatorHistory simulator;
+  lab::ForwarderHistory forwarder;
 
   static result::KeysOf<ListedLab> Keys();
 };

@@ -151,6 +151,7 @@ void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
 result::EngineResult PathEmulation::Describe() const {
   result::EngineResult done = engine::DescribeStatistics(engine_->Read(), options_.lateness_limit);
   done.failures.insert(done.failures.end(), failures_.begin(), failures_.end());
+  done.verdict = result::UnlessFailed(done.verdict, done.failures);
   done.name = ports_->name();
   done.seed = options_.config.seed;
   done.started = ports_->created();

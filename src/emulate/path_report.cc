@@ -156,7 +156,7 @@ std::string StatisticsTable(const EngineResult& statistics) {
                         static_cast<double>(memory.spilled_peak) / 1e6);
   }
   if (!memory.spill_trouble.empty()) text += fmt::format("disk: {}\n", memory.spill_trouble);
-  return text + result::TimingLine(statistics.timing);
+  return text + result::TimingLine(statistics.timing, "", statistics.failures);
 }
 
 void ExposeEngines(const std::vector<EngineResult>& all, const std::string& prefix,

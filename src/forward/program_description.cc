@@ -10,6 +10,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/library_file.h"
+#include "base/within.h"
 #include "wire/ethernet.h"
 
 namespace viaduct::forward {
@@ -48,6 +50,7 @@ std::string LastMessage() {
 
 const ProgramKind& LoadLibrary(const std::string& file) {
   const std::string path = AbsoluteName(file);
+  Within("forwarding program", [&] { CheckIsWholeLibrary(path); });
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw UsageError("forwarding program: " + LastMessage());
   const auto* exported =

@@ -214,9 +214,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
       all.engine->verdict = result::Worse(all.engine->verdict, part.result.engine->verdict);
     }
   }
-  if (all.status == 0 && all.verdict == result::Verdict::kVoid) {
-    all.status = static_cast<int>(ExitStatus::kVoid);
-  }
+  all.Conclude();
   return all;
 }
 

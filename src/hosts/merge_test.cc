@@ -87,6 +87,15 @@ TEST_F(MergeTest, WhatOnlyALaterHostReportsIsNotForgotten) {
   EXPECT_EQ(all.simulator.route_pushes->refused, 3u);
 }
 
+TEST_F(MergeTest, WhatFailedOnOneHostIsNotValid) {
+  for (PartResult& part : parts_) part.result.simulator.timing = TimingOf(100, 1000);
+  parts_[0].result.failures = {"the forwarder died 1 times and was replaced"};
+  for (PartResult& part : parts_) part.result.Judge(scenario_.lateness_limit);
+  const result::RunResult all = Merge(scenario_, parts_);
+  EXPECT_EQ(all.verdict, result::Verdict::kNotJudged);
+  EXPECT_EQ(all.status, 1);
+}
+
 TEST_F(MergeTest, WhatNothingMeasuredIsNotJudged) {
   const result::RunResult all = Merge(scenario_, parts_);
   EXPECT_EQ(all.verdict, result::Verdict::kNotJudged);

@@ -510,6 +510,12 @@ void Lab::RecordSimulator(const SimulatorHistory& history) {
   state_->record.Write(line);
 }
 
+void Lab::RecordForwarder(const ForwarderHistory& history) {
+  nlohmann::json line = history;
+  line["object"] = "forwarder";
+  state_->record.Write(line);
+}
+
 int Lab::IfIndex(const Endpoint& endpoint) {
   state_->InterfaceOf(endpoint);
   return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // it may have been created again

@@ -56,6 +56,7 @@ class Lab {
   // Records the process that emulates the links (HubPairs()).
   void RecordEngine(int pid);
   void RecordSimulator(const SimulatorHistory& history);
+  void RecordForwarder(const ForwarderHistory& history);
   int IfIndex(const Endpoint& endpoint);  // in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
   // Whether this endpoint's transmissions pass a queueing discipline (a SPEC emulated by the

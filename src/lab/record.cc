@@ -43,6 +43,7 @@ void ReadObject(const json& line, RunInfo* run) {
     run->physicals.push_back(RecordedPhysical::Read(line));
   }
   if (kind == "simulator") run->simulator = line.get<SimulatorHistory>();
+  if (kind == "forwarder") run->forwarder = line.get<ForwarderHistory>();
   if (kind == "engine") {
     run->engine_pid = line.at("pid").get<int>();
     run->engine_start_time = line.at("start_time").get<uint64_t>();
@@ -81,6 +82,19 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry) {
     // Gone in between.
   }
   return {};
+}
+
+result::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
+  using H = ForwarderHistory;
+  using result::Always, result::WhenSet;
+  static constexpr result::Key<H> kKeys[] = {
+      Always<&H::restarts>("restarts", "a number",
+                           "how many have died and were replaced, the first hundred"),
+      Always<&H::absent>("absent", "true or false",
+                         "whether there is none now: nothing forwards for its nodes"),
+      WhenSet<&H::cause>("cause", "text", "why the last one died"),
+  };
+  return kKeys;
 }
 
 namespace {

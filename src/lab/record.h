@@ -59,6 +59,16 @@ struct SimulatorHistory {
   friend bool operator==(const SimulatorHistory&, const SimulatorHistory&) = default;
 };
 
+// What became of the process that forwards for nodes whose data plane is `userspace` or `program`.
+struct ForwarderHistory {
+  int restarts = 0;     // how many have died and were replaced
+  bool absent = false;  // nothing forwards for these nodes now
+  std::string cause;    // why the last one died; empty: none did
+
+  static result::KeysOf<ForwarderHistory> Keys();
+  friend bool operator==(const ForwarderHistory&, const ForwarderHistory&) = default;
+};
+
 // A run as its record says; its maker is the broker, its name the lab's.
 struct RunInfo : sys::RegistryEntry {
   // The path engine of the lab's emulated links; 0: it has none.
@@ -66,6 +76,7 @@ struct RunInfo : sys::RegistryEntry {
   uint64_t engine_start_time = 0;
   bool engine_alive = false;
   SimulatorHistory simulator;
+  ForwarderHistory forwarder;
   std::vector<RecordedNamespace> namespaces;
   std::vector<RecordedPhysical> physicals;
   std::vector<RecordedGuest> guests;

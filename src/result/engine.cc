@@ -96,7 +96,7 @@ KeysOf<EngineResult> EngineResult::Keys() {
       Always<&E::verdict>("verdict", "VALID, VOID or not judged",
                           "VOID: `p99_ns` is above the limit, or of 100 frames more than one was "
                           "lost because it came faster than it could be read or found no room; "
-                          "not judged: no limit, or no packet"),
+                          "not judged: no limit, no packet, or `failures`"),
       WhenSet<&E::drain>("drain", "a map", "of `viaduct shell`: what was cut off at its end"),
       WhenSet<&E::failures>("failures", "a list of text",
                             "what was not done as asked: records that the trace or the log lack, "

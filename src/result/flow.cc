@@ -62,6 +62,10 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "ns-3 forwards, over Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` (or behind the "
           "window of block acknowledgements), `wifi_queue_full`, `wifi_not_associated`; "
           "`refused` in mode simulate"),
+      WhenSet<&FlowResult::duplicates>(
+          "duplicates", "packets",
+          "that came again after they had been received, or answers of ping; absent: none did; not "
+          "of TCP"),
       WhenSet<&FlowResult::cut>("cut", "true",
                                 "packets were still arriving when the wait for what was under way "
                                 "ended; those that came later count as lost"),
@@ -104,6 +108,10 @@ void FlowResult::Count(uint64_t packets_sent, uint64_t packets_received) {
   const auto arrived = static_cast<double>(std::min(packets_sent, packets_received));
   // Of nothing there is no share.
   if (packets_sent > 0) loss = 1.0 - arrived / static_cast<double>(packets_sent);
+}
+
+void FlowResult::Repeat(uint64_t packets) {
+  if (packets > 0) duplicates = duplicates.value_or(0) + packets;
 }
 
 void FlowResult::Lose(const std::string& place, uint64_t packets) {

@@ -57,6 +57,8 @@ struct FlowResult {
   std::optional<uint64_t> not_offered;     // packets that the rate asked for beyond `sent`; not 0
   // Packets lost outside the links, as far as it is known, by place.
   std::map<std::string, uint64_t> lost_at;
+  // Packets, or answers of ping, that came again after they had been received; not 0.
+  std::optional<uint64_t> duplicates;
   std::optional<bool> cut;              // true: packets still arrived when the wait ended
   std::optional<double> rate;           // bit/s of payload, as received
   std::optional<double> packet_rate;    // packets/s received, UDP
@@ -73,6 +75,8 @@ struct FlowResult {
 
   // Sets sent, received and loss; duplicates do not count as received packets.
   void Count(uint64_t packets_sent, uint64_t packets_received);
+  // Counts packets that came again; nothing, if there are none.
+  void Repeat(uint64_t packets);
   // Counts packets that were lost at a place; nothing, if there are none.
   void Lose(const std::string& place, uint64_t packets);
   void SetSamples(const Samples& measured);

@@ -311,6 +311,32 @@ TEST(RunTest, LateLinksVoidTheRunAndFailuresFailIt) {
   EXPECT_EQ(run.status, 0);
 }
 
+TEST(RunTest, WhatFailedIsNeverValid) {
+  RunResult run;
+  run.simulator.timing.emplace().events = 1;
+  run.engine.emplace().timing.events = 1;
+  run.Judge(Duration::Nanoseconds(1000));
+  EXPECT_EQ(run.verdict, Verdict::kValid);
+  run.failures = {"the forwarder died 1 times and was replaced"};
+  run.Judge(Duration::Nanoseconds(1000));
+  EXPECT_EQ(run.verdict, Verdict::kNotJudged);
+  EXPECT_TRUE(run.judged.empty());
+  EXPECT_EQ(run.engine->verdict, Verdict::kNotJudged);
+  EXPECT_THAT(TimingLine(*run.simulator.timing, "", run.failures), Not(HasSubstr("VALID")));
+  run.simulator.timing->p99_ns = 2000;
+  run.Judge(Duration::Nanoseconds(1000));
+  EXPECT_EQ(run.verdict, Verdict::kVoid);
+  EXPECT_THAT(run.judged, ElementsAre("the simulator's events", "packets of links with a SPEC"));
+}
+
+TEST(RunTest, AForwardersProgramIsNoKernel) {
+  RunResult run;
+  run.scenario.mode = "offload";
+  run.data_planes["n0"].name = "program";
+  run.Judge(std::nullopt);
+  EXPECT_THAT(run.not_judged, ElementsAre("how long packets took in the forwarder"));
+}
+
 TEST(DocumentTest, NamesKeysByWhereTheyAre) {
   const std::string text = DocumentResults();
   EXPECT_THAT(text, HasSubstr("| `flows[].rtt_ms.min` | ms |"));

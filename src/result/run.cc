@@ -268,9 +268,11 @@ KeysOf<RunResult> RunResult::Keys() {
       WhenSet<&R::hosts>("hosts", "a list of maps",
                          "the hosts of a lab on several; figures of time and loss above are the "
                          "worst, or the sum, of all"),
-      Always<&R::verdict>("verdict", "VALID, VOID or not judged",
-                          "VOID: the simulator, its ports or the path engine were later than the "
-                          "limit or lost frames; not judged: no limit, or nothing was measured"),
+      Always<&R::verdict>(
+          "verdict", "VALID, VOID or not judged",
+          "VOID: the simulator, its ports or the path engine were later than the "
+          "limit or lost frames; not judged: no limit, nothing was measured, or the "
+          "run failed"),
       WhenSet<&R::judged>("judged", "a list of text", "what the verdict covers"),
       WhenSet<&R::not_judged>("not_judged", "a list of text",
                               "what the run's packets passed that the verdict does not cover"),
@@ -289,7 +291,8 @@ std::vector<std::string> NotJudged(const RunResult& run) {
   bool has_simulator = run.data_planes.empty(), has_forwarder = false,
        has_kernel = run.data_planes.empty() && run.scenario.mode == "offload";
   for (const auto& [node, plane] : run.data_planes) {
-    const bool in_forwarder = plane.name.starts_with("userspace");  // "userspace-rbridge", too
+    // "userspace-rbridge", too; "program" is one of the scenario's.
+    const bool in_forwarder = plane.name.starts_with("userspace") || plane.name == "program";
     const bool in_simulator = plane.name == "simulator";
     has_forwarder |= in_forwarder;
     has_simulator |= in_simulator;
@@ -332,6 +335,13 @@ void JudgeTiming(RunResult& run, std::optional<Duration> limit) {
 
 void RunResult::Judge(std::optional<Duration> lateness_limit) {
   JudgeTiming(*this, lateness_limit);
+  Conclude();
+}
+
+void RunResult::Conclude() {
+  verdict = UnlessFailed(verdict, failures);
+  if (verdict == Verdict::kNotJudged) judged.clear();
+  if (engine) engine->verdict = UnlessFailed(engine->verdict, failures);
   const ExitStatus exit_status = !failures.empty()           ? ExitStatus::kFailure
                                  : verdict == Verdict::kVoid ? ExitStatus::kVoid
                                                              : ExitStatus::kSuccess;

@@ -193,9 +193,10 @@ struct RunResult {
   std::vector<std::string> failures;
   int status = 0;  // ExitStatus
 
-  // Sets the verdict on timing by the limit, if there is one, and the status by that and the
-  // failures.
+  // Sets the verdict on timing by the limit, if there is one, and concludes.
   void Judge(std::optional<Duration> lateness_limit);
+  // Sets the status by the verdict and the failures: a run that failed is never VALID.
+  void Conclude();
 
   static KeysOf<RunResult> Keys();
 };

@@ -72,12 +72,17 @@ Verdict Judge(Timing& timing, std::optional<Duration> limit) {
 
 Verdict Worse(Verdict a, Verdict b) { return std::max(a, b); }
 
+Verdict UnlessFailed(Verdict verdict, const std::vector<std::string>& failures) {
+  return !failures.empty() && verdict == Verdict::kValid ? Verdict::kNotJudged : verdict;
+}
+
 std::string Micros(int64_t nanoseconds) {
   return fmt::format("{:.1f}", static_cast<double>(nanoseconds) / 1e3);
 }
 
-std::string TimingLine(const Timing& timing, const std::string& whose) {
-  const Verdict verdict = VerdictOf(timing);
+std::string TimingLine(const Timing& timing, const std::string& whose,
+                       const std::vector<std::string>& failures) {
+  const Verdict verdict = UnlessFailed(VerdictOf(timing), failures);
   const uint64_t lost = timing.lost.value_or(0);
   const std::string limit = timing.limit_ns
                                 ? fmt::format("limit p99 {} us{}", Micros(*timing.limit_ns),

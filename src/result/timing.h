@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/histogram.h"
 #include "base/time.h"
@@ -44,10 +45,13 @@ Verdict VerdictOf(const Timing& timing);
 Verdict Judge(Timing& timing, std::optional<Duration> limit);
 // Of several measurements: VOID if one is, not judged if none was judged.
 Verdict Worse(Verdict a, Verdict b);
+// Of what has failed nothing is VALID: what was measured then is not what was asked for.
+Verdict UnlessFailed(Verdict verdict, const std::vector<std::string>& failures);
 
 // "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
-// `whose` is printed before the numbers ("links ").
-std::string TimingLine(const Timing& timing, const std::string& whose = "");
+// `whose` is printed before the numbers ("links "); `failures` are those of what was measured.
+std::string TimingLine(const Timing& timing, const std::string& whose = "",
+                       const std::vector<std::string>& failures = {});
 
 // Formats a time in microseconds: "1.2".
 std::string Micros(int64_t nanoseconds);

@@ -107,13 +107,14 @@ std::string LoopBreakdown(const std::vector<RunResult>& runs) {
   return plot.empty() ? "" : "<h2>How the simulator spent its time</h2>\n" + plot;
 }
 
-std::vector<std::string> LatenessRow(const std::string& what, const result::Timing& timing) {
+std::vector<std::string> LatenessRow(const std::string& what, const result::Timing& timing,
+                                     const RunResult& run) {
   return {what,
           result::Micros(timing.p50_ns) + " us",
           result::Micros(timing.p99_ns) + " us",
           result::Micros(timing.max_ns) + " us",
           std::to_string(timing.events),
-          result::VerdictName(result::VerdictOf(timing))};
+          result::VerdictName(UnlessFailed(VerdictOf(timing), run.failures))};
 }
 
 std::string Lateness(const std::vector<RunResult>& runs) {
@@ -121,15 +122,15 @@ std::string Lateness(const std::vector<RunResult>& runs) {
   for (const RunResult& run : runs) {
     const std::string& mode = run.scenario.mode;
     if (run.simulator.timing) {
-      rows.push_back(LatenessRow(mode, *run.simulator.timing));
+      rows.push_back(LatenessRow(mode, *run.simulator.timing, run));
       // The frames at its ports and the path engine's packets, beside the simulator's events.
       if (const auto& ports = run.simulator.port_timing) {
-        rows.push_back(LatenessRow(mode + ", ports", *ports));
+        rows.push_back(LatenessRow(mode + ", ports", *ports, run));
       }
       if (const auto& events = run.event_timing) {
-        rows.push_back(LatenessRow(mode + ", changes of links", *events));
+        rows.push_back(LatenessRow(mode + ", changes of links", *events, run));
       }
-      if (run.engine) rows.push_back(LatenessRow(mode + ", links", run.engine->timing));
+      if (run.engine) rows.push_back(LatenessRow(mode + ", links", run.engine->timing, run));
     } else if (mode != "simulate") {  // whose time is virtual
       rows.push_back({mode, "-", "-", "-", "-", "not reported by ns-3"});
     }

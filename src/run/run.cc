@@ -226,7 +226,18 @@ class Run {
     } catch (const sys::Interrupted& interrupted) {
       if (real_) throw;
       EndEarly(interrupted, MonotonicClock::Now() - start);
+      return WaitUnlessItHangs();
+    }
+  }
+
+  // A simulation that hangs in a protocol or a program never looks at what it is told. Another
+  // signal ends it at once, as whoever sends it wants no results.
+  nlohmann::json WaitUnlessItHangs() {
+    try {
       return conversation_->WaitForReport(true);
+    } catch (const sys::Interrupted&) {
+      simulator_->Kill();
+      throw;
     }
   }
 
@@ -234,9 +245,10 @@ class Run {
   // ends the run without one.
   void EndEarly(const sys::Interrupted& interrupted, Duration traffic) {
     if (interrupted.signal() != SIGINT || peers_) throw interrupted;
-    loop_->IgnoreSignals();
+    if (real_) loop_->IgnoreSignals();
     interrupted_ = interrupted.signal();
-    progress_.Line("interrupted: ends early and reports what was measured until now");
+    progress_.Line(fmt::format("interrupted: ends early and reports what was measured until now{}",
+                               real_ ? "" : "; once more: at once"));
     results_.failures.push_back(
         real_ ? fmt::format("interrupted after {:.1f} s of traffic, which was to last {}",
                             traffic.ToSeconds(), FormatDuration(scenario_.duration))
@@ -245,12 +257,14 @@ class Run {
 
   // What it lost when it died is in no counter.
   void NoteForwarder(const nlohmann::json& lab) {
-    if (!lab.contains("forwarder") || lab["forwarder"]["restarts"] == 0) return;
+    if (!lab.contains("forwarder")) return;
+    const bool runs = lab["forwarder"]["running"].get<bool>();
+    const int restarts = lab["forwarder"]["restarts"].get<int>();
+    if (runs && restarts == 0) return;
     const auto words = lab["forwarder"].value("last_words", std::string());
     results_.failures.push_back(
         fmt::format("the forwarder died {} times and was {}; packets were lost meanwhile{}",
-                    lab["forwarder"]["restarts"].get<int>(),
-                    lab["forwarder"]["running"].get<bool>() ? "replaced" : "not replaced at last",
+                    std::max(restarts, 1), runs ? "replaced" : "not replaced at last",
                     words.empty() ? "" : fmt::format(" ({})", words)));
   }
 
@@ -270,6 +284,24 @@ class Run {
         if (since > 0) results_.data_planes[node].drops[cause] = since;
       }
     }
+    for (auto& [node, plane] : results_.data_planes) CheckCounters(node, &plane);
+  }
+
+  // A user's program shares its process with its counters, and may have written over them. More
+  // than any interface takes is no figure.
+  void CheckCounters(const std::string& node, result::NodePlane* plane) {
+    constexpr double kMostPerSecond = 1e10;  // also bytes: 80 Gbit/s
+    const auto most =
+        static_cast<uint64_t>(kMostPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
+    const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
+      return std::ranges::all_of(of_port.second,
+                                 [&](const auto& each) { return each.second <= most; });
+    });
+    if (plane->name != "program" || is_plausible) return;
+    plane->packets.clear();
+    plane->drops.clear();
+    results_.failures.push_back(fmt::format(
+        "node {}: its counters are not plausible; its program writes where it should not", node));
   }
 
   // By node and cause, since the lab was built.
@@ -377,6 +409,7 @@ class Run {
   Peers* const peers_;
   const bool real_;
   const std::string program_;
+  const Instant begin_ = MonotonicClock::Now();
   int interrupted_ = 0;    // the signal that ended it early, if any
   bool measured_ = false;  // the flows have results, and the programs
   Progress progress_;

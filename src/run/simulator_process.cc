@@ -150,6 +150,7 @@ void SimulatorProcess::Flush() {
 
 void SimulatorProcess::Tell(const nlohmann::json& command) { Send(JsonText(command) + "\n"); }
 void SimulatorProcess::Stop() { Send("{\"command\":\"stop\"}\n"); }
+void SimulatorProcess::Kill() { process_.Signal(SIGKILL); }
 void SimulatorProcess::Resume() { Send("{\"command\":\"resume\"}\n"); }
 
 bool SimulatorProcess::ReadOutput() {

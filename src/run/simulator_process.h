@@ -121,6 +121,8 @@ class SimulatorProcess {
   void Tell(const nlohmann::json& command);
   // Asks the simulator to report and end.
   void Stop();
+  // Ends it at once, without a report.
+  void Kill();
   // Asks the paused simulator to continue.
   void Resume();
   int Pid() const { return process_.pid(); }

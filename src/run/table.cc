@@ -143,6 +143,11 @@ std::string LossLines(const RunResult& run) {
         flow.name, *flow.not_offered);
   }
   for (const FlowResult& flow : run.flows) {
+    if (!flow.duplicates) continue;
+    text += fmt::format("flow '{}': {} {} came again; they count once\n", flow.name,
+                        *flow.duplicates, flow.kind == "ping" ? "answers" : "packets");
+  }
+  for (const FlowResult& flow : run.flows) {
     if (!flow.cut.value_or(false)) continue;
     text += fmt::format(
         "flow '{}': packets were still arriving when the wait for them ended; "
@@ -178,15 +183,19 @@ std::string PollLine(const result::RoutePolls& polls) {
 std::string VerdictLines(const RunResult& run) {
   if (run.scenario.mode == "simulate") return "";
   std::string text;
-  if (run.simulator.timing) text += result::TimingLine(*run.simulator.timing);
-  if (run.simulator.port_timing) {
-    text += result::TimingLine(*run.simulator.port_timing, "ports ");
-  }
-  if (run.engine) text += result::TimingLine(run.engine->timing, "links ");
-  if (run.event_timing) text += result::TimingLine(*run.event_timing, "changes of links ");
+  const auto add = [&](const result::Timing& timing, const char* whose) {
+    text += result::TimingLine(timing, whose, run.failures);
+  };
+  if (run.simulator.timing) add(*run.simulator.timing, "");
+  if (run.simulator.port_timing) add(*run.simulator.port_timing, "ports ");
+  if (run.engine) add(run.engine->timing, "links ");
+  if (run.event_timing) add(*run.event_timing, "changes of links ");
   const auto& polls = run.simulator.route_polls;
   if (polls && polls->IsStretched()) text += PollLine(*polls);
   text += fmt::format("verdict: {}", result::VerdictName(run.verdict));
+  if (!run.failures.empty() && run.verdict == result::Verdict::kNotJudged) {
+    text += ", as the run failed";
+  }
   if (!run.judged.empty()) text += fmt::format(", of {}", fmt::join(run.judged, ", "));
   if (!run.not_judged.empty()) text += fmt::format("; not of {}", fmt::join(run.not_judged, ", "));
   return text + "\n";

@@ -148,6 +148,7 @@ double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
 void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
               const result::LoadSent& sent, const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
+  result.Repeat(received.duplicates);
   result.not_offered =
       Missing(sent.target_pps.value_or(0), SecondsAsked(flow, ending, sent), sent.offered);
   for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
@@ -220,6 +221,7 @@ void ParsePing(FlowResult& result, const Flow& flow, const Ending& ending,
     return;
   }
   result.Count(pinged.offered, pinged.received);
+  result.Repeat(pinged.duplicates);
   const uint64_t asked = scenario::PingsOf(flow);
   if (ending.with_run) {
     result.not_offered =

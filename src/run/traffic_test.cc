@@ -290,6 +290,14 @@ TEST(TrafficTest, APingThatEndedEarlyOfferedLess) {
   EXPECT_EQ(ParseFlow(flow, "", kPing, "").not_offered, 6u);
 }
 
+TEST(TrafficTest, AnswersThatCameAgainCountOnce) {
+  const char* const again = R"({"offered": 5, "sent": 5, "received": 5, "duplicates": 3})";
+  const result::FlowResult twice = ParseFlow(Line().flows[2], "", again, "");
+  EXPECT_EQ(twice.duplicates, 3u);
+  EXPECT_EQ(twice.received, 5u);
+  EXPECT_FALSE(ParseFlow(Line().flows[2], "", kPing, "").duplicates);
+}
+
 TEST(TrafficTest, APingWithoutFiguresHasNoResult) {
   const scenario::Flow flow = Line().flows[2];
   EXPECT_THAT(ParseFlow(flow, "", "", "viaduct-load: ICMP echo needs CAP_NET_RAW\n").error,

@@ -112,6 +112,13 @@ InspectedNode InspectNode(broker::Client& client, const lab::Node& node, const j
   const json& plane = description.at("data_planes").at(node.name);
   inspected.data_plane = plane.at("name").get<std::string>();
   inspected.reason = plane.at("reason").get<std::string>();
+  if (node.program) inspected.program = node.program->name;
+  const auto counted = [&](const char* what, auto& into) {
+    const auto all = description.find(what);
+    if (all != description.end() && all->contains(node.name)) all->at(node.name).get_to(into);
+  };
+  counted("packets", inspected.packets);
+  counted("drops", inspected.drops);
   sys::Netlink netlink(client.OpenLinkMonitor(node.name));
   const std::vector<sys::LinkInfo> infos = netlink.Links();
   const std::vector<sys::InterfaceAddress> addresses = netlink.Addresses();
@@ -169,6 +176,9 @@ Inspection Inspect(const std::string& lab, Duration patience) {
   const LinksByEnd links = LinksOf(topology);
   for (const lab::Node& node : topology.nodes) {
     inspection.nodes.push_back(InspectNode(client, node, description, links));
+  }
+  if (description.contains("forwarder")) {
+    inspection.forwarder = description.at("forwarder").get<InspectedForwarder>();
   }
   result::EngineResult engine;
   if (description.contains("engine")) {

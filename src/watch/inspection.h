@@ -42,6 +42,10 @@ struct InspectedRoute {
 
 struct InspectedNode {
   std::string name, data_plane, reason;
+  std::string program;  // of data plane `program`
+  // What came in, by interface and by what became of it, and what was lost, by cause.
+  std::map<std::string, std::map<std::string, uint64_t>> packets;
+  std::map<std::string, uint64_t> drops;
   std::vector<InspectedInterface> interfaces;
   std::vector<InspectedRoute> routes;
   std::string routes_elsewhere;
@@ -58,8 +62,19 @@ struct InspectedLink {
   static result::KeysOf<InspectedLink> Keys();
 };
 
+// The process that forwards for nodes whose data plane is `userspace` or `program`.
+struct InspectedForwarder {
+  int pid = 0;
+  bool running = false;
+  int restarts = 0;
+  std::string last_words;
+
+  static result::KeysOf<InspectedForwarder> Keys();
+};
+
 struct Inspection {
   std::string lab;
+  std::optional<InspectedForwarder> forwarder;
   std::vector<InspectedNode> nodes;
   std::vector<InspectedLink> links;
   std::string trouble;

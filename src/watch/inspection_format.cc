@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "result/document.h"
 #include "result/table.h"
+#include "run/table.h"
 #include "watch/inspection.h"
 #include "watch/snapshot.h"
 
@@ -91,13 +93,43 @@ Rows LinkRows(const Inspection& inspection) {
   return rows;
 }
 
+// What data planes count that are not the kernel's own.
+Rows PacketRows(const Inspection& inspection) {
+  Rows rows = {{"node", "program", "interface", "forwarded", "else", "lost at the node"}};
+  for (const InspectedNode& node : inspection.nodes) {
+    std::string lost = run::CausesText(node.drops);
+    for (auto [interface, packets] : node.packets) {
+      const uint64_t forwarded = packets["forwarded"];
+      packets.erase("forwarded");
+      packets.erase("forwarded-bytes");
+      rows.push_back({node.name, node.program.empty() ? node.data_plane : node.program, interface,
+                      std::to_string(forwarded), run::CausesText(packets),
+                      std::exchange(lost, "")});
+    }
+  }
+  return rows;
+}
+
+std::string ForwarderText(const InspectedForwarder& forwarder) {
+  if (!forwarder.running) {
+    return fmt::format("the forwarder died and was not replaced: its nodes forward nothing ({})\n",
+                       forwarder.last_words);
+  }
+  const std::string deaths = forwarder.restarts == 0
+                                 ? ""
+                                 : fmt::format(", replaced {} times, as it died ({})",
+                                               forwarder.restarts, forwarder.last_words);
+  return fmt::format("forwarder: process {}{}\n", forwarder.pid, deaths);
+}
+
 }  // namespace
 
 std::string FormatInspection(const Inspection& inspection) {
   std::string text = fmt::format("lab {}: {} nodes, {} links\n", inspection.lab,
                                  inspection.nodes.size(), inspection.links.size());
-  for (const Rows& rows :
-       {InterfaceRows(inspection), LinkRows(inspection), RouteRows(inspection)}) {
+  if (inspection.forwarder) text += ForwarderText(*inspection.forwarder);
+  for (const Rows& rows : {InterfaceRows(inspection), LinkRows(inspection), RouteRows(inspection),
+                           PacketRows(inspection)}) {
     if (rows.size() > 1) text += "\n" + result::FormatTable(rows);
   }
   if (!inspection.trouble.empty()) text += "\n" + inspection.trouble + "\n";
@@ -152,6 +184,10 @@ KeysOf<InspectedNode> InspectedNode::Keys() {
       Always<&N::name>("name", "text", "the node"),
       Always<&N::data_plane>("data_plane", "text", "what forwards its packets"),
       Always<&N::reason>("reason", "text", "why that"),
+      WhenSet<&N::program>("program", "text", "the forwarding program, of data plane `program`"),
+      WhenSet<&N::packets>("packets", "packets, by interface and outcome",
+                           "what came in and what became of it, where the data plane counts"),
+      WhenSet<&N::drops>("drops", "packets, by cause", "that the node has lost"),
       Always<&N::interfaces>("interfaces", "a list", "its interfaces, in its namespace"),
       Always<&N::routes>("routes", "a list",
                          "of all its tables, without those to its own addresses"),
@@ -176,10 +212,24 @@ KeysOf<InspectedLink> InspectedLink::Keys() {
   return kKeys;
 }
 
+KeysOf<InspectedForwarder> InspectedForwarder::Keys() {
+  using F = InspectedForwarder;
+  static constexpr Key<F> kKeys[] = {
+      Always<&F::pid>("pid", "a process", "that forwards, or the last that did"),
+      Always<&F::running>("running", "true or false", "false: it died and was not replaced"),
+      Always<&F::restarts>("restarts", "a number", "how many have died and were to be replaced"),
+      WhenSet<&F::last_words>("last_words", "text", "why the last of them died"),
+  };
+  return kKeys;
+}
+
 KeysOf<Inspection> Inspection::Keys() {
   using I = Inspection;
   static constexpr Key<I> kKeys[] = {
       Always<&I::lab>("lab", "text", "its name"),
+      WhenSet<&I::forwarder>("forwarder", "a map",
+                             "the process that forwards for nodes with data plane userspace or "
+                             "program; absent: there are none"),
       Always<&I::nodes>("nodes", "a list", "its nodes that have namespaces"),
       Always<&I::links>("links", "a list", "its links"),
       WhenSet<&I::trouble>("trouble", "text", "why counters of links are missing"),

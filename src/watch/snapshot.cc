@@ -69,6 +69,8 @@ std::vector<LabView> LookAtLabs(Duration patience) {
     const bool has_engine = run.engine_pid != 0;
     if (run.alive && has_engine && !run.engine_alive) {
       view.trouble = "its path engine died";
+    } else if (run.alive && run.forwarder.absent) {
+      view.trouble = "its forwarder died: " + run.forwarder.cause;
     } else if (has_engine || !run.alive) {
       Fill(&view, run, [&] { return AskEngine(broker::EngineSocketPath(run.name), patience); });
     }

@@ -6,12 +6,24 @@ import os
 import re
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import BUILD, REPOSITORY, Done, execute, forwarder, inside, results, viaduct, wait_until
+from labs import (
+    BUILD,
+    REPOSITORY,
+    Done,
+    execute,
+    forwarder,
+    inside,
+    results,
+    running,
+    viaduct,
+    wait_until,
+)
 from programs import FLOODING, FLOWS, LINE, compiled, plane
 
 MODES = ["simulate", "emulate", "traditional", "offload"]
@@ -78,7 +90,7 @@ def test_a_layer_2_protocol_delivers_alike_in_all_modes(
     assert [flow["received"] for flow in run["flows"][:2]] == [60, 60]
     udp = run["flows"][2]
     assert udp["received"] == udp["sent"] > 100
-    assert not udp.get("duplicates"), udp
+    assert not any("duplicates" in flow for flow in run["flows"]), run["flows"]
     if mode == "offload":
         n2 = run["data_planes"]["n2"]["packets"]
         assert n2["eth0"]["duplicate"] + n2["eth1"]["duplicate"] > 100
@@ -237,6 +249,18 @@ def test_what_is_no_program_is_said_in_one_line(scenario: Write, tmp_path: Path)
     assert "no such filter" in message
 
 
+def test_a_library_that_is_cut_off_is_said_in_one_line(scenario: Write, tmp_path: Path) -> None:
+    """Wherever it ends; it would end the process that loads it."""
+    whole = compiled(tmp_path, REPEAT).read_bytes()
+    cut = tmp_path / "libcut.so"
+    for size in (60, 100, 4096, len(whole) // 2, len(whole) - 1):
+        cut.write_bytes(whole[:size])
+        message = refused(scenario, LINE + plane(cut), "--mode", "simulate")
+        assert "libcut.so: " in message, size
+        assert size < 64 or f"is not whole (cut off after {size} bytes)" in message, message
+    assert "is not whole" in refused(scenario, LINE + plane(cut), "--mode", "offload")
+
+
 def test_what_does_not_go_together_is_refused(scenario: Write) -> None:
     bridged = LINE + plane("bridge")
     refusals = {
@@ -297,6 +321,84 @@ def test_a_program_that_hangs_or_dies_fails_the_run(
     done = viaduct("run", scenario(text), "--mode", "offload")
     assert done.status == 1, done
     assert re.search(said, done.errors), done
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_simulation_that_hangs_in_a_program_can_be_ended(
+    number: signal.Signals, scenario: Write, tmp_path: Path
+) -> None:
+    """By Ctrl-C twice, the first of which asks for results; otherwise by one signal."""
+    hangs = tmp_path / "hangs"
+    take = f'if (frame.bytes.size() > 900) {{ std::ofstream("{hangs}"); for (;;) pause(); }} '
+    text = LINE + plane(compiled(tmp_path, take + REPEAT))
+    text += "flows: [{type: udp, from: a, to: c, size: 1000, rate: 1Mbit}]\n"
+    with running("run", scenario(text), "--mode", "simulate") as command:
+        wait_until(hangs.exists, "it hangs")
+        if number == signal.SIGINT:
+            os.kill(command.pid, number)
+            command.wait_for("once more: at once")
+        began = time.monotonic()
+        os.kill(command.pid, number)
+        assert command.wait() == 128 + number
+        # It would wait for 20 seconds; what it does needs no time.
+        assert time.monotonic() - began < 15
+
+
+def test_a_lab_whose_program_hangs_as_it_is_made_can_be_interrupted(
+    scenario: Write, tmp_path: Path
+) -> None:
+    """The broker does not wait for it any more (10 s) when nobody does."""
+    hangs = tmp_path / "hangs"
+    tmp_path.chmod(0o777)
+    library = compiled(tmp_path, REPEAT, make=f'std::ofstream("{hangs}"); {HANGS}')
+    with running("run", scenario(LINE + plane(library)), "--mode", "offload") as command:
+        wait_until(hangs.exists, "it hangs")
+        began = time.monotonic()
+        os.kill(command.pid, signal.SIGINT)
+        assert command.wait() == 128 + signal.SIGINT
+        assert time.monotonic() - began < 8
+
+
+def test_counters_that_a_program_has_spoilt_are_no_figures(scenario: Write, tmp_path: Path) -> None:
+    """It shares its process with them: such a run fails, and says nothing of these frames."""
+    spoil = """
+        if (frame.bytes.size() > 900) {
+          std::ifstream maps("/proc/self/maps");
+          for (std::string line; std::getline(maps, line);) {
+            if (line.find("viaduct-counters") == std::string::npos) continue;
+            auto* words = reinterpret_cast<uint64_t*>(std::stoul(line, nullptr, 16));
+            words[1] = 1ull << 60;
+          }
+        }
+    """
+    text = LINE + plane(compiled(tmp_path, spoil + REPEAT)) + "duration: 2s\n"
+    text += "flows: [{type: udp, from: a, to: c, size: 1000, rate: 100kbit, duration: 1s}]\n"
+    file = tmp_path / "r.json"
+    done = viaduct("run", scenario(text), "--mode", "offload", "--json", file)
+    assert done.status == 1, done
+    run = results(file)
+    said = [failure for failure in run["failures"] if "counters are not plausible" in failure]
+    assert [failure.split(":")[0] for failure in said] == ["node n0", "node n1"]
+    assert "packets" not in run["data_planes"]["n0"]
+    assert run["flows"][0]["received"] > 0
+
+
+def test_a_run_whose_forwarder_was_killed_is_not_valid(
+    lab: str, scenario: Write, tmp_path: Path
+) -> None:
+    """However early its packets were: those that it lost are in no figure of time."""
+    text = LINE + plane("bridge") + "timing: {lateness_limit: 1h}\nduration: 4s\n"
+    text += "flows: [{type: ping, from: a, to: c, interval: 100ms}]\n"
+    file = tmp_path / "r.json"
+    with running("run", scenario(text), "--mode", "offload", "--json", file) as command:
+        command.wait_for("converged")
+        os.kill(forwarder(lab, 2), signal.SIGKILL)
+        assert command.wait() == 1
+    run = results(file)
+    assert any("the forwarder died 1 times" in failure for failure in run["failures"])
+    assert run["verdict"] == "not judged"
+    assert "how long packets took in the forwarder" in run["not_judged"]
+    assert "VALID" not in command.text
 
 
 def test_frames_for_other_stations_are_not_for_a_program_that_wants_its_own(

@@ -23,6 +23,7 @@
 #include "ns3/simulator.h"
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "base/terminal_text.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
@@ -37,6 +38,7 @@
 #include <fcntl.h>
 #include <iostream>
 #include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <list>
 
 namespace ns3
@@ -532,6 +534,7 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
     // As in ns-3's EmuFdNetDeviceHelper: a blocking socket bound to all protocols.
     const int fd = socket.fd.get();
     viaduct::SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
+    viaduct::SetSocketOption(fd, SOL_PACKET, PACKET_AUXDATA, 1, "PACKET_AUXDATA");
     viaduct::sys::BindPacketSocket(fd, socket.ifindex, ETH_P_ALL);
     auto device = CreateObject<LabFdNetDevice>();
     device->SetAddress(attachment.original->GetAddress());

@@ -6,6 +6,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/bytes-header.h"
+#include "ns3/frame-check.h"
 #include "ns3/names.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-conversion.h"
@@ -307,7 +308,9 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
     for (const ConstBytes bytes : frames)
     {
         const auto ethernet = EthernetHeader::Parse(bytes);
-        if (!ethernet)
+        // The device would count it by another name than the forwarder of a lab does.
+        if (!ethernet || !device->IsLinkUp() ||
+            bytes.size() - EthernetHeader::kSize > LongestPayload(device->GetMtu(), ethernet->type))
         {
             m_counters->AddFrames(port, Counters::kNotSent, 1);
             continue;

@@ -135,7 +135,8 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
 
     /** The frames of all ports that the program took in the simulator.
      * @return how many had each outcome, by its name; "not-sent": what the program sent and is no
-     * Ethernet frame. Those that a device did not take count there.
+     * Ethernet frame, longer than the port's MTU, or for a link that is down. Those that a device
+     * had no room for count there.
      */
     std::map<std::string, uint64_t> GetFrames() const;
 

@@ -77,7 +77,7 @@ PathNetDevice::SendFrom(Ptr<Packet> packet,
         m_txDrops.Drop(packet, TX_LINK_DOWN);
         return false;
     }
-    if (packet->GetSize() > EthernetNetDevice::GetMtu())
+    if (packet->GetSize() > LongestPayload(EthernetNetDevice::GetMtu(), protocolNumber))
     {
         m_txDrops.Drop(packet, TX_TOO_LONG);
         return false;
@@ -105,9 +105,11 @@ PathNetDevice::Receive(Ptr<Packet> frame, bool corrupted)
     packet->RemoveHeader(header);
     if (!IsLinkUp())
     {
-        if (header.GetDestination() == GetAddress() || header.GetDestination().IsGroup())
+        // At one of the devices of a shared channel.
+        if (m_channel->GetNDevices() == 2 || header.GetDestination() == GetAddress() ||
+            header.GetDestination().IsGroup())
         {
-            m_rxDrops.Drop(frame, RX_LINK_DOWN); // at one of the devices of a shared channel
+            m_rxDrops.Drop(frame, RX_LINK_DOWN);
         }
         return;
     }

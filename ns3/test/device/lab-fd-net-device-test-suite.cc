@@ -99,6 +99,64 @@ class ReadsOnTestCase : public TestCase
     uint32_t m_received{0};      //!< bytes
 };
 
+/** Frames that find the device's queue full, which FdNetDevice tells nobody. */
+class QueueFullTestCase : public TestCase
+{
+  public:
+    QueueFullTestCase() : TestCase("Frames that the simulator is too slow to take are counted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::RealtimeSimulatorImpl"));
+        int fds[2];
+        NS_TEST_ASSERT_MSG_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0, "sockets");
+        m_outside.reset(fds[1]);
+        Ptr<Node> node = CreateObject<Node>();
+        m_device = CreateObject<LabFdNetDevice>();
+        m_device->SetAddress(Mac48Address("02:00:00:00:00:01"));
+        m_device->SetAttribute("RxQueueSize", UintegerValue(1));
+        m_device->SetFileDescriptor(fds[0]);
+        node->AddDevice(m_device);
+        m_device->SetReceiveCallback(
+            Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
+                [this](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) {
+                    m_received++;
+                    Simulator::Stop();
+                    return true;
+                }));
+        Simulator::Schedule(MilliSeconds(1), &QueueFullTestCase::SendAll, this);
+        Simulator::Stop(Seconds(60)); // long before that the first frame has come
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(m_received, 1, "the first");
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+    }
+
+    /** The simulator takes nothing as long as this lasts. */
+    void SendAll()
+    {
+        const Frame frame = FromHex("020000000001 020000000002 88b5 01020304050607");
+        for (int i = 0; i < 4; i++)
+        {
+            const auto sent = send(m_outside.get(), frame.data(), frame.size(), 0);
+            NS_TEST_ASSERT_MSG_EQ(sent, static_cast<ssize_t>(frame.size()), "frame sent");
+        }
+        for (int waited = 0; m_device->GetQueueDrops() < 2 && waited < 3000; waited++)
+        {
+            usleep(10000);
+        }
+        NS_TEST_EXPECT_MSG_EQ(m_device->GetQueueDrops(), 2, "the others but the last");
+        NS_TEST_EXPECT_MSG_EQ(m_device->GetKernelDrops(), 0, "no packet socket");
+    }
+
+    viaduct::UniqueFd m_outside;  //!< the other end
+    Ptr<LabFdNetDevice> m_device; //!< under test
+    uint32_t m_received{0};       //!< frames
+};
+
 /** Frames longer than the MTU are dropped and counted, and so are those that the socket refuses. */
 class TooLongTestCase : public TestCase
 {
@@ -158,6 +216,7 @@ class LabFdNetDeviceTestSuite : public TestSuite
     {
         AddTestCase(new ReadsOnTestCase, TestCase::Duration::QUICK);
         AddTestCase(new TooLongTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new QueueFullTestCase, TestCase::Duration::QUICK);
     }
 };
 
