@@ -26,6 +26,12 @@
 #define IP_OFFSET_OR_MORE 0x3fff     // of iphdr.frag_off: the packet is a fragment
 #define FLOW_INFORMATION 0x0fffffff  // traffic class and flow label of the first word of an ipv6hdr
 
+// A value of less than a power of two, so that the verifier sees it.
+static __always_inline __u64 below(__u64 limit, __u64 value) {
+  asm volatile("" : "+r"(value));
+  return value & (limit - 1);
+}
+
 static __always_inline int is_same_mac(const __u8* a, const __u8* b) {
   int differ = 0;
   for (int i = 0; i < ETH_ALEN; ++i) differ |= a[i] ^ b[i];

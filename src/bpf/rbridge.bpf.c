@@ -82,12 +82,6 @@ struct decision {
 
 typedef const struct viaduct_rbridge_tables tables_t;
 
-// A value of less than a power of two, so that the verifier sees it.
-static __always_inline __u64 below(__u64 limit, __u64 value) {
-  asm volatile("" : "+r"(value));
-  return value & (limit - 1);
-}
-
 static __always_inline __u32 hash_of(__u64 key) { return key * 0x9e3779b97f4a7c15ull >> 40; }
 
 __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
