@@ -41,7 +41,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -267,7 +266,7 @@ class Common : public F::Protocol
         return MakeRoute(to, F::Nobody(), m_ip->GetInterfaceForDevice(device));
     }
 
-    Ptr<Route> Find(const Header& header) const
+    Ptr<Route> Find(const Header& header)
     {
         const Address to = header.GetDestination();
         const bool isSplit = m_splits && IsOdd(header.GetSource()) && m_others.contains(to);
@@ -281,13 +280,10 @@ class Common : public F::Protocol
         return MakeRoute(to, way->second.via, way->second.interface);
     }
 
-    /** @return whether an address is odd, so that those of neighbouring networks are not alike */
-    static bool IsOdd(const Address& address)
+    /** @return whether a source is the second, fourth... of those that the node has seen */
+    bool IsOdd(const Address& source)
     {
-        std::ostringstream text;
-        text << address;
-        const std::string characters = text.str();
-        return std::accumulate(characters.begin(), characters.end(), 0) % 2 != 0;
+        return m_sources.emplace(source, m_sources.size()).first->second % 2 != 0;
     }
 
     void Change()
@@ -447,11 +443,16 @@ class Common : public F::Protocol
         }
         if (!words || origin == m_node->GetId() || m_seen[origin] >= number)
         {
-            // Its own, or it came by a shorter way.
-            for (std::string address; words && words >> address;)
+            // Its own, or it came by a shorter way, or by another one that is as short.
+            for (std::string text; words && words >> text;)
             {
-                m_others[Address(address.c_str())] = {
-                    Address(via.c_str()), interface, hops + 1, number};
+                const Address address(text.c_str());
+                const auto known = m_ways.find(address);
+                if (known != m_ways.end() && known->second.number == number &&
+                    known->second.hops == hops + 1)
+                {
+                    m_others[address] = {Address(via.c_str()), interface, hops + 1, number};
+                }
             }
             return;
         }
@@ -501,6 +502,7 @@ class Common : public F::Protocol
     std::map<Address, std::deque<std::function<void()>>> m_waiting; //!< packets
     std::map<Address, Way> m_others;                                //!< by other neighbours
     std::map<Address, Time> m_learnt;                               //!< when m_ways were
+    std::map<Address, std::size_t> m_sources;                       //!< in their order
     bool m_splits{false};                                           //!< Splits
     Time m_lifetime;                                                //!< Lifetime
     uint32_t m_number{0};                                           //!< of the last flood
