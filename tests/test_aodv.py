@@ -57,6 +57,25 @@ def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: P
     assert tcp["rate_bit_per_s"] > 1e5
 
 
+@pytest.mark.parametrize("protocol", ["AODV", "DSDV"])
+def test_in_mode_offload_a_kernel_is_the_nodes_own(
+    protocol: str, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """And in mode simulate one in virtual time: a comparison is of one file."""
+    text = (
+        f"stack: kernel\nrouting: {protocol}\nduration: 4s\nnodes: 3\n"
+        + "links: [{shared: all}]\n"
+        + "programs: [{node: n0, command: [sh, -c, 'sleep 3']}]\n"
+        + "flows: [{type: ping, from: n0, to: n2, interval: 100ms, start: 1s, duration: 2s}]\n"
+    )
+    file = tmp_path / "run.json"
+    viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
+    run = results(file)
+    (flow,) = run["flows"]
+    assert flow["received"] > 0.8 * flow["sent"]
+    assert set(run["data_planes"]) == {"n0", "n1", "n2"}
+
+
 @pytest.mark.parametrize("name", ["AODV", "aodv", "Aodv", "ns3::aodv::RoutingProtocol"])
 def test_names(name: str, scenario: Callable[[str], Path]) -> None:
     text = f"""

@@ -59,9 +59,9 @@ class Loader {
     ReadPrograms();
     ReadCaptures();
     scenario_.link_events = ReadEvents(file_, links_, scenario_);
+    ReadState();
     CheckMode();
     CheckLabHosts(file_, scenario_);
-    ReadState();
   }
 
  private:
@@ -396,9 +396,9 @@ class Loader {
     }
   }
 
-  void CheckMode() const {
+  void CheckMode() {
     if (scenario_.mode != Mode::kSimulate) {
-      CheckStacks();
+      SettleStacks();
       if (scenario_.kernel_memory) {
         file_.Fail("kernel_memory",
                    fmt::format("is of kernels in virtual time, which mode simulate has, not {}",
@@ -450,13 +450,15 @@ class Loader {
     }
   }
 
-  // In mode offload nodes have a real kernel anyway, the host's; nowhere else is there another.
-  void CheckStacks() const {
-    for (const NodeSettings& node : scenario_.nodes) {
+  // In mode offload nodes have a real kernel anyway, the host's, which is all that `stack: kernel`
+  // asks for there; nowhere else is there another.
+  void SettleStacks() {
+    for (NodeSettings& node : scenario_.nodes) {
       const bool is_host_kernel = scenario_.mode == Mode::kOffload &&
                                   (node.data_plane == nullptr ||
                                    node.data_plane->WhyNot(fib::Feature::kKernelStack).empty());
-      if (!node.kernel || (is_host_kernel && node.kernel->empty())) continue;
+      if (is_host_kernel && node.kernel == "") node.kernel.reset();
+      if (!node.kernel) continue;
       const std::string why = is_host_kernel
                                   ? fmt::format(
                                         "stack: kernel:{0} is for mode simulate; in mode offload "

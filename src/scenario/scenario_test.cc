@@ -499,6 +499,16 @@ TEST(ScenarioTest, RemoteRoutersAreOfIpv4AndOfTheSimulator) {
   EXPECT_EQ(error("static", "nodes.a.host=false"), "no error");
 }
 
+TEST(ScenarioTest, InModeOffloadAKernelIsTheHostsAndNothingMore) {
+  const std::string text = "nodes: {count: 2, n1: {sysctls: {a.b: 1}}}\nlinks: [{line: all}]\n";
+  const Scenario scenario = Parse(text + "stack: kernel\n", "f.yaml");
+  EXPECT_FALSE(scenario.nodes[0].kernel);
+  EXPECT_EQ(Print(scenario), Print(Parse(text, "f.yaml")));
+  EXPECT_EQ(Parse(text + "stack: kernel\n", "f.yaml", {"mode=simulate"}).nodes[0].kernel, "");
+  EXPECT_THAT(ErrorOf(text + "stack: kernel\nstate: {}\n"),
+              HasSubstr("state: the state of kernels is only available in mode simulate"));
+}
+
 TEST(ScenarioTest, KernelsGiveAReactiveProtocolWhatItNeedsInBothModes) {
   const std::string text =
       "nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: AODV}\nstack: kernel\n";
