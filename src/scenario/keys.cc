@@ -68,7 +68,7 @@ constexpr Key kKeys[] = {
      real packets, data plane in the simulator. `offload`: real packets, data plane in the kernel,
      the protocol in the simulator.)",
      "emulate", "simulate traditional emulate offload"},
-    {"data_plane", Type::kPlane, Elsewhere(),
+    {"data_plane", Type::kPlane, Custom<Scenario, PrintSharedPlane>(),
      R"(Where nodes' packets are forwarded in the real modes: `kernel`, the kernel's own forwarding;
      `ebpf`, the same routes by an eBPF program that passes packets from node to node without their
      stacks, where plain wires connect them, and leaves all others to the kernel; `joined`, the same routes,

@@ -13,6 +13,8 @@ void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintNodeRouting(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintRemote(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintVni(YAML::Emitter& out, const Key& key, const NodeSettings& node);
+// A plane of the whole file, where a node that it is for cannot have it printed.
+void PrintSharedPlane(YAML::Emitter& out, const Key& key, const Scenario& scenario);
 void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 
 }  // namespace viaduct::scenario

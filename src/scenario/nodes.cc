@@ -198,7 +198,7 @@ class NodeReader {
       const fib::DataPlane& plane = read.plane ? *read.plane : fib::kUserspaceProgram;
       const std::string_view why_not = plane.WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
-      if (node.remote && !node.host && node.data_plane != &fib::kSimulatorPlane) {
+      if (IsRemoteRouter(node) && node.data_plane != &fib::kSimulatorPlane) {
         section.Fail("data_plane",
                      "the client of this node sends and receives by the simulator; leave it out");
       }

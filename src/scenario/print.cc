@@ -1,11 +1,23 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "scenario/binding.h"
 #include "scenario/node_printers.h"
+#include "scenario/remotes.h"
 
 namespace viaduct::scenario {
+namespace {
+
+// Whether only the whole file can have given the node this data plane.
+bool HasSharedPlane(const NodeSettings& node) {
+  return IsRemoteRouter(node) && node.data_plane != nullptr &&
+         node.data_plane != &fib::kSimulatorPlane;
+}
+
+}  // namespace
 
 std::string Print(const Scenario& scenario) {
   YAML::Emitter out;
@@ -74,7 +86,13 @@ void PrintVni(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   if (node.remote) PrintPair(out, key, node.remote->vni);
 }
 
+void PrintSharedPlane(YAML::Emitter& out, const Key& key, const Scenario& scenario) {
+  const auto found = std::ranges::find_if(scenario.nodes, HasSharedPlane);
+  if (found != scenario.nodes.end()) PrintValue(out, key, found->data_plane);
+}
+
 void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
+  if (HasSharedPlane(node)) return;
   if (node.program.empty()) {
     PrintValue(out, key, node.data_plane);
     return;

@@ -56,7 +56,7 @@ bool IsRemoteHost(std::string_view protocol) {
 
 void CheckRemoteRouters(const Section& file, const Scenario& scenario) {
   for (const NodeSettings& node : scenario.nodes) {
-    if (!node.remote || node.host) continue;
+    if (!IsRemoteRouter(node)) continue;
     const std::string why_not = WhyNot(scenario, node);
     if (why_not.empty()) continue;
     Fail(PlaceOfNode(file, node.name), fmt::format("nodes.{}.{}", node.name, why_not));

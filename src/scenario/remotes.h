@@ -12,6 +12,11 @@ namespace viaduct::scenario {
 // networks of their routers. Others know nodes alone, and would not find one that is none of
 // theirs.
 bool IsRemoteHost(std::string_view protocol);
+// Whether its programs may be a client's, whose packets ns-3 forwards for a `viaduct hub`; the data
+// plane of such a node counts with other commands alone, and only the whole file can give it one.
+inline bool IsRemoteRouter(const NodeSettings& node) {
+  return node.remote.has_value() && !node.host;
+}
 // Throws UsageError for what a router whose programs are a client's cannot have.
 void CheckRemoteRouters(const Section& file, const Scenario& scenario);
 

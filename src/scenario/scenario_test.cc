@@ -464,41 +464,6 @@ TEST(ScenarioTest, RoutingByNoProtocolIsAWordInAnyLetterCase) {
   EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\n", {"routing="}), HasSubstr("is empty"));
 }
 
-TEST(ScenarioTest, RemoteNodesAreRoutersWhereHostsAreNotFound) {
-  const std::string text =
-      "nodes: {r: , a: {remote: true}}\nlinks: [{pair: [a, r]}, {pair: [r, a]}]\nstack: kernel\n"
-      "mode: offload\nrouting: {protocol: ";
-  for (const char* protocol : {"AODV", "dsdv"}) {
-    const Scenario scenario = Parse(text + protocol + "}\n", "f.yaml");
-    EXPECT_FALSE(scenario.nodes[1].host) << "on two links, besides";
-    EXPECT_TRUE(scenario.nodes[1].gateway.empty());
-    EXPECT_FALSE(scenario.nodes[1].kernel) << "its programs are the client's";
-    EXPECT_EQ(Parse(Print(scenario), "f.yaml").hash, scenario.hash);
-  }
-  EXPECT_THAT(ErrorOf(text + "OLSR}\n"), HasSubstr("is on one link, not on 2"));
-  const Scenario chosen = Parse(text + "OLSR}\n", "f.yaml", {"nodes.a.host=false"});
-  EXPECT_FALSE(chosen.nodes[1].host);
-  EXPECT_EQ(Parse(Print(chosen), "f.yaml").hash, chosen.hash);
-}
-
-TEST(ScenarioTest, RemoteRoutersAreOfIpv4AndOfTheSimulator) {
-  const std::string text = "nodes: {r: , a: {remote: true}}\nlinks: [{pair: [r, a]}]\nrouting: ";
-  const auto error = [&](const std::string& protocol, const std::string& change) {
-    return ErrorOf(text + protocol + "\n", {change});
-  };
-  EXPECT_THAT(error("AODV", "nodes.a.host=true"), HasSubstr("nodes.a.host: AODV announces nodes"));
-  EXPECT_THAT(error("AODV", "nodes.a.gateway=r"), HasSubstr("only a host has a gateway"));
-  EXPECT_THAT(error("AODV", "nodes.a.data_plane=kernel"), HasSubstr("nodes.a.data_plane"));
-  EXPECT_EQ(error("AODV", "nodes.a.data_plane=simulator"), "no error");
-  EXPECT_THAT(error("AODV", "addressing.ipv6=fd00::/48"), HasSubstr("nodes.a.remote: with AODV"));
-  EXPECT_THAT(ErrorOf(text + "OLSR\n", {"nodes.a.host=false", "addressing.ipv6=fd00::/48"}),
-              HasSubstr("leave out host: false"));
-  EXPECT_THAT(error("none", "nodes.a.host=false"), HasSubstr("would make the routes"));
-  EXPECT_THAT(error("AODV", "nodes.a.routing=none"), HasSubstr("would make the routes"));
-  EXPECT_THAT(error("WMRP", "nodes.a.host=false"), HasSubstr("with WMRP a remote node is a host"));
-  EXPECT_EQ(error("static", "nodes.a.host=false"), "no error");
-}
-
 TEST(ScenarioTest, InModeOffloadAKernelIsTheHostsAndNothingMore) {
   const std::string text = "nodes: {count: 2, n1: {sysctls: {a.b: 1}}}\nlinks: [{line: all}]\n";
   const Scenario scenario = Parse(text + "stack: kernel\n", "f.yaml");

@@ -216,6 +216,18 @@ routing: {protocol: OLSR, attributes: {HelloInterval: 250ms, TcInterval: 500ms}}
         end(process)
 
 
+@pytest.mark.parametrize("plane", ["userspace", "auto"])
+def test_the_files_data_plane_is_of_the_other_nodes(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path, plane: str
+) -> None:
+    file = scenario(LINE.format(mode="offload", whose="any"))
+    a, b = router(hosts, "a", 1, f"{A}/30"), router(hosts, "b", 2, f"{B}/30")
+    with hub(hosts, file, "--set", f"data_plane={plane}") as process:
+        speaks(b)
+        assert routers_between(a, B) == 2
+        end(process)
+
+
 def test_bad_input(scenario: Callable[[str], Path]) -> None:
     for change, message in (
         ("nodes.a.host=true", "AODV announces nodes, not networks"),
@@ -224,4 +236,6 @@ def test_bad_input(scenario: Callable[[str], Path]) -> None:
         ("addressing.ipv6=fd00::/48", "IPv4 only"),
     ):
         file = scenario(LINE.format(mode="simulate", whose="any"))
-        assert message in viaduct("hub", file, "--set", change).error_line(2)
+        line = viaduct("hub", file, "--set", change).error_line(2)
+        assert message in line
+        assert "/proc" not in line
