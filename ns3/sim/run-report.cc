@@ -4,10 +4,14 @@
 
 #include "run-report.h"
 
+#include "ns3/arp-l3-protocol.h"
 #include "ns3/frame-forwarder.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-l3-protocol.h"
 #include "ns3/kernel-node.h"
 #include "ns3/lab-fd-net-device.h"
 #include "ns3/node-list.h"
+#include "ns3/ns3-access.h"
 #include "ns3/path-channel.h"
 #include "ns3/program-port.h"
 #include "ns3/reactor-simulator-impl.h"
@@ -17,6 +21,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iomanip>
+#include <set>
+#include <sstream>
 #include <sys/resource.h>
 #include <tuple>
 
@@ -118,6 +125,47 @@ AddFdDevice(const std::string& node,
         {
             counters.drops[reason] = frames;
         }
+    }
+}
+
+/**
+ * @return the EtherTypes for which there are handlers on a kernel's node (packet sockets, protocols
+ * below IP) that get nothing; 0: all types. Those of IP are of ns-3's own layers there.
+ */
+std::set<uint16_t>
+UnheardOf(const Node& node, const KernelNode& kernel)
+{
+    const std::set<uint16_t> own{
+        Ipv4L3Protocol::PROT_NUMBER, Ipv6L3Protocol::PROT_NUMBER, ArpL3Protocol::PROT_NUMBER};
+    std::set<uint16_t> unheard;
+    for (const auto& each : ns3access::ProtocolHandlers(node))
+    {
+        if (!own.contains(each.protocol) && (!each.device || kernel.GetBridge(each.device)))
+        {
+            unheard.insert(each.protocol);
+        }
+    }
+    return unheard;
+}
+
+void
+AddUnheard(const Node& node, const KernelNode& kernel, viaduct::result::SimulatorReport& report)
+{
+    for (const uint16_t type : UnheardOf(node, kernel))
+    {
+        std::ostringstream words;
+        words << kernel.GetName() << ": its protocol listens to frames of ";
+        if (type == 0)
+        {
+            words << "all EtherTypes";
+        }
+        else
+        {
+            words << "EtherType 0x" << std::hex << std::setfill('0') << std::setw(4) << type;
+        }
+        words << " (packet sockets, protocol handlers), which the node's kernel keeps; use stack: "
+                 "ns3";
+        report.refused.push_back(words.str());
     }
 }
 
@@ -304,6 +352,10 @@ MakeReport(const LabHelper* lab)
         {
             AddUpcalls(kernel->GetName(), *upcalls, report);
             AddChanged(kernel->GetName(), *upcalls, "use stack: ns3", report);
+        }
+        if (kernel)
+        {
+            AddUnheard(**node, *kernel, report);
         }
     }
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())

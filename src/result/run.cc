@@ -179,7 +179,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
                                   "offload"),
       WhenSet<&S::refused>("refused", "a list of text",
                            "routes that a node's kernel still refused at the end, and changes of "
-                           "its interfaces that it refused, with the reason; mode offload"),
+                           "its interfaces that it refused, with the reason; mode offload. Frames "
+                           "that a protocol listens to and a kernel keeps; mode simulate"),
       WhenSet<&S::exceeded>(
           "exceeded", "a list of text",
           "what the lab may need beyond limits that all namespaces of the machine "

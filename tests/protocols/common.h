@@ -68,7 +68,7 @@ class Common : public F::Protocol
         // Plain Extra Fewer Renamed Reordered Masked Neighbours Default Title None Broken Wrong
         text("Table", "Plain", &Common::m_style);
         text("Asks", "No", &Common::m_asks);            // No Nothing Loopback Unready
-        text("Transport", "Udp", &Common::m_transport); // Udp Raw Packet
+        text("Transport", "Udp", &Common::m_transport); // Udp Raw Broadcast Packet
         text("ChangeTo", "", &Common::m_changeTo);      // Table, after ChangeAt
         return tid
             .AddAttribute("NeedsPacket",
@@ -311,7 +311,7 @@ class Common : public F::Protocol
             here.SetProtocol(ETHER_TYPE);
             socket->Bind(here);
         }
-        else if (m_transport == "Raw")
+        else if (m_transport == "Raw" || m_transport == "Broadcast")
         {
             socket = Socket::CreateSocket(m_node, TypeId::LookupByName(F::RAW));
             socket->SetAttribute("Protocol", UintegerValue(PROTOCOL));
@@ -345,8 +345,9 @@ class Common : public F::Protocol
             m_sockets.at(interface)->SendTo(packet, 0, all);
             return;
         }
-        const bool isRaw = m_transport == "Raw";
-        m_sockets.at(interface)->SendTo(packet, 0, F::Group(isRaw ? 0 : PORT, isRaw));
+        const bool isToGroup = m_transport == "Raw";
+        const uint16_t port = isToGroup || m_transport == "Broadcast" ? 0 : PORT;
+        m_sockets.at(interface)->SendTo(packet, 0, F::Group(port, isToGroup));
     }
 
     /** Tells all nodes that this one is here, and whom it looks for. */
@@ -416,7 +417,7 @@ class Common : public F::Protocol
         ns3::Address sender;
         while (Ptr<Packet> packet = socket->RecvFrom(sender))
         {
-            if (m_transport == "Raw")
+            if (m_transport == "Raw" || m_transport == "Broadcast")
             {
                 Header header;
                 packet->RemoveHeader(header);

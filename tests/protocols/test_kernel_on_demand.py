@@ -166,6 +166,38 @@ def test_a_protocol_that_changes_packets_fails_the_run(
     assert any("changed" in line and "stack: ns3" in line for line in results(report)["failures"])
 
 
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize("asks", ["No", "Loopback"])
+def test_a_protocol_may_speak_by_raw_sockets(asks: str, ipv6: bool, run: Run) -> None:
+    """Those of ns-3 send to all nodes of a link without being allowed to broadcast."""
+    result = run(
+        f"routing: {{protocol: 'strange::Routing{6 if ipv6 else ''}',"
+        f" attributes: {{Table: None, Transport: Broadcast, Asks: {asks}}}}}\n"
+        + (IPV6 if ipv6 else "")
+        + LINE
+        + "duration: 2s\n"
+        + "flows: [{type: ping, from: n0, to: n3, interval: 100ms, duration: 1s}]\n"
+    )
+    assert result["flows"][0]["received"] == 10
+
+
+def test_a_protocol_that_speaks_by_packet_sockets_fails_the_run(
+    scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """The kernel gets its frames, and no route is ever found."""
+    file = scenario(
+        "mode: simulate\nnodes: {count: 3, n1: {stack: kernel}}\nlinks: [{line: all}]\n"
+        + "routing: {protocol: 'strange::Routing', attributes: {Transport: Packet}}\n"
+        + "convergence: {required: false, timeout: 1s}\nduration: 1s\n"
+    )
+    report = tmp_path / "run.json"
+    assert viaduct("run", file, "--json", report).status == 1
+    (failure,) = results(report)["failures"]
+    assert "n1: its protocol listens to frames of EtherType 0x88b5" in failure
+    assert "stack: ns3" in failure
+    viaduct("run", file, "--set", "nodes.n1.stack=ns3").expect()
+
+
 def test_it_repeats_exactly_and_takes_the_time_that_it_takes_ns3s_stack(run: Run) -> None:
     text = (
         AODV

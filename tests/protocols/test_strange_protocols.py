@@ -123,8 +123,10 @@ def test_what_is_looked_for_is_found_by_the_flow_itself(
         assert received(result) == expected, (mode, plane)
 
 
-@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
-@pytest.mark.parametrize("transport", ["Raw", "Packet"])
+@pytest.mark.parametrize(
+    ("transport", "ipv6"),
+    [("Raw", False), ("Raw", True), ("Broadcast", False), ("Packet", False), ("Packet", True)],
+)
 def test_floods_by_raw_and_packet_sockets(
     ran: Callable[..., dict[str, Any]], transport: str, ipv6: bool
 ) -> None:

@@ -52,6 +52,13 @@ KernelRawSocket::GetTypeId()
 KernelRawSocket::KernelRawSocket()
     : KernelSocketMixin({NS3_SOCK_RAW, SOCK_RAW, 0, false, false, 65535})
 {
+    Core().SetAllowBroadcast(true);
+}
+
+bool
+KernelRawSocket::SetAllowBroadcast(bool allow)
+{
+    return allow;
 }
 
 void

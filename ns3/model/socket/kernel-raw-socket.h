@@ -30,6 +30,11 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
 
     using KernelSocketMixin::Bind;
     int Bind(const Address& address) override;
+    /**
+     * @param allow whether it may send to broadcast addresses: it always may, as in ns-3
+     * @return whether that is so
+     */
+    bool SetAllowBroadcast(bool allow) override;
     /** @param protocol the IP protocol; must be set before any use of the socket except Bind() */
     void SetProtocol(uint16_t protocol);
     /** @return the IP protocol */

@@ -302,6 +302,7 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
     NS_LOG_FUNCTION(this << static_cast<int>(code) << errorNumber);
     m_answer = errorNumber;
     m_errno = kernelsocket::ToSocketErrno(errorNumber);
+    m_refused = m_refused || code == Code::kSend;
     if (code == Code::kOpenSocket)
     {
         RefuseToOpen(errorNumber);

@@ -318,6 +318,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     bool m_ended{false};                            //!< the peer has ended its sending
     bool m_closeNotified{false};                    //!< one of the close callbacks was called
     bool m_broadcast{false};                        //!< SetAllowBroadcast()
+    bool m_refused{false};                          //!< a datagram could not be sent
     uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< SetSendBuffer()
     uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< SetReceiveBuffer()
     uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not accepted

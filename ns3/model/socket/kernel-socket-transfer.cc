@@ -126,6 +126,13 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
         } while (!rest.empty());
     }
     m_unwritten += size;
+    // Those who send by raw sockets are few and send little, and want to know, as from ns-3's own.
+    if (m_kind.type == SOCK_RAW && m_stack->HasAgent())
+    {
+        m_refused = false;
+        m_stack->GetAgent().AwaitFailures(m_number);
+        return m_refused ? -1 : static_cast<int>(size);
+    }
     return static_cast<int>(size);
 }
 

@@ -223,6 +223,89 @@ class RawOptionsTest : public PairTestCase
     }
 };
 
+/** Protocols flood by them; ns-3's own raw sockets need not be allowed to. */
+class RawBroadcastTest : public PairTestCase
+{
+  public:
+    RawBroadcastTest() : PairTestCase("Raw sockets: broadcasts, groups, and what cannot be sent")
+    {
+    }
+
+  private:
+    Ptr<Socket> MakeRaw(uint32_t node, bool ipv6) const
+    {
+        const std::string factory =
+            ipv6 ? "ns3::Ipv6RawSocketFactory" : "ns3::Ipv4RawSocketFactory";
+        auto socket = Socket::CreateSocket(m_nodes.Get(node), TypeId::LookupByName(factory));
+        socket->SetAttribute("Protocol", UintegerValue(253));
+        socket->Bind(Any(ipv6, 0));
+        socket->BindToNetDevice(m_devices.Get(node));
+        return socket;
+    }
+
+    static void Note(Ptr<Socket> socket, std::vector<uint32_t>& sizes)
+    {
+        socket->SetRecvCallback(Callback<void, Ptr<Socket>>([&sizes](Ptr<Socket> reader) {
+            while (auto packet = reader->Recv())
+            {
+                sizes.push_back(packet->GetSize());
+            }
+        }));
+    }
+
+    void Send(Ptr<Socket> socket, const Address& to, int size, Socket::SocketErrno error)
+    {
+        const bool isSent = error == Socket::ERROR_NOTERROR;
+        const int sent = socket->SendTo(Create<Packet>(size), 0, to);
+        NS_TEST_EXPECT_MSG_EQ(sent, (isSent ? size : -1), "a packet of " << size);
+        if (!isSent)
+        {
+            NS_TEST_EXPECT_MSG_EQ(socket->GetErrno(), error, "its error");
+        }
+    }
+
+    void RunWithKernel() override
+    {
+        MakePair();
+        auto receiver = MakeRaw(1, false), receiver6 = MakeRaw(1, true);
+        std::vector<uint32_t> sizes, sizes6;
+        Note(receiver, sizes);
+        Note(receiver6, sizes6);
+        auto sender = MakeRaw(0, false), sender6 = MakeRaw(0, true);
+        NS_TEST_EXPECT_MSG_EQ(sender->SetAllowBroadcast(false), false, "as in ns-3");
+        const auto subnet =
+            m_interfaces.Get(0).first->GetAddress(m_interfaces.Get(0).second, 0).GetBroadcast();
+        Simulator::Schedule(MilliSeconds(100), [&] {
+            Send(sender, InetSocketAddress(subnet, 0), 10, Socket::ERROR_NOTERROR);
+            Send(sender,
+                 InetSocketAddress(Ipv4Address::GetBroadcast(), 0),
+                 20,
+                 Socket::ERROR_NOTERROR);
+            Send(sender6,
+                 Inet6SocketAddress(Ipv6Address::GetAllNodesMulticast(), 0),
+                 30,
+                 Socket::ERROR_NOTERROR);
+        });
+        Simulator::Schedule(MilliSeconds(200), [&] {
+            auto unbound = Socket::CreateSocket(m_nodes.Get(0),
+                                                TypeId::LookupByName("ns3::Ipv4RawSocketFactory"));
+            unbound->SetAttribute("Protocol", UintegerValue(253));
+            Send(unbound,
+                 InetSocketAddress(Ipv4Address("203.0.113.1"), 0),
+                 40,
+                 Socket::ERROR_NOROUTETOHOST);
+            Send(unbound,
+                 InetSocketAddress(m_interfaces.GetAddress(1), 0),
+                 50,
+                 Socket::ERROR_NOTERROR);
+        });
+        Run(MilliSeconds(300));
+        NS_TEST_EXPECT_MSG_EQ((sizes == std::vector<uint32_t>{30, 40, 70}), true, "with headers");
+        NS_TEST_EXPECT_MSG_EQ((sizes6 == std::vector<uint32_t>{70}), true, "with its header");
+        End();
+    }
+};
+
 /** An attribute's default leaves a kernel's option alone, unless it had another value before. */
 class DefaultsTest : public PairTestCase
 {
@@ -302,6 +385,7 @@ class KernelSocketOptionsTestSuite : public TestSuite
         AddTestCase(new GroupsTest, Duration::QUICK);
         AddTestCase(new LinkLocalTest, Duration::QUICK);
         AddTestCase(new RawOptionsTest, Duration::QUICK);
+        AddTestCase(new RawBroadcastTest, Duration::QUICK);
         AddTestCase(new DefaultsTest, Duration::QUICK);
         AddTestCase(new FlagsTest, Duration::QUICK);
     }

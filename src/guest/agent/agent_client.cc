@@ -208,6 +208,27 @@ bool AgentClient::Await(uint32_t request) {
   return true;
 }
 
+// What the kernel is to serve is handed to it in answer to kReady, and carried out after that.
+void AgentClient::AwaitFailures(uint32_t socket) {
+  Flush();
+  while (channel_.Settle() && DeliverAnswerTo(socket)) Flush();
+}
+
+// Delivers the first answer to what the socket was told, if it is none that the application hears
+// of; returns whether there was one.
+bool AgentClient::DeliverAnswerTo(uint32_t socket) {
+  const auto answer = std::ranges::find_if(waiting_, [socket](const Waiting& waiting) {
+    const Code code = waiting.operation.code;
+    return !waiting.released && waiting.operation.subject == socket &&
+           (code == Code::kReady || code == Code::kBound || code == Code::kFailed);
+  });
+  if (answer == waiting_.end()) return false;
+  const Waiting found = std::move(*answer);
+  waiting_.erase(answer);
+  Deliver(found);
+  return true;
+}
+
 void AgentClient::Deliver(const Waiting& waiting) {
   const Operation& operation = waiting.operation;
   if (waiting.released) return served_->Released(operation.subject);

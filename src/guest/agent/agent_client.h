@@ -151,6 +151,10 @@ class AgentClient {
   // pending events of the guest. Returns false if the guest has not booted, or needs virtual time
   // for the answer.
   bool Await(uint32_t request);
+  // Lets the guest carry out what the socket was told until now, at the present instant, and
+  // delivers the failures, but nothing else that an application hears of, before other pending
+  // events of the guest. Those that take virtual time come later; before the boot none comes.
+  void AwaitFailures(uint32_t socket);
   // The maximum number of bytes in one kSend.
   size_t MaxData() const { return writer_.MaxPayload() - sizeof(agent::Endpoint); }
 
@@ -175,6 +179,7 @@ class AgentClient {
   void ScheduleOnce(bool* scheduled, void (AgentClient::*work)());
   void Flush();
   void DeliverAll();
+  bool DeliverAnswerTo(uint32_t socket);
   void Deliver(const Waiting& waiting);
   bool DeliverAnswer(const agent::Operation& operation);
   void DeliverToSocket(SocketEvents& socket, const agent::Operation& operation);
