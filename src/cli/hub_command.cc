@@ -31,14 +31,13 @@
 namespace viaduct::cli {
 namespace {
 
-constexpr int kVoid = 4;
-
 constexpr const char* kHubFooter =
     R"(It runs in real time until Ctrl-C: in ns-3, or, with mode emulate or offload, as a lab. A client is
 a host with a VXLAN interface (RFC 7348) whose identifier is the node's: it is in the place of the
 node, with its addresses. Which host may be the client of a node: nodes.NAME.remote of the scenario
 (docs/scenario.md, docs/remote.md).
-Exit status: 4 if p99 of the lateness exceeds timing.lateness_limit.
+Exit status: 1 if something failed meanwhile, such as a lab's forwarder; 4 if p99 of the lateness
+exceeds timing.lateness_limit.
 Example:
   viaduct hub examples/remote.yaml)";
 
@@ -205,7 +204,7 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   result.environment = std::move(environment);
   if (options.json_file != "-") PrintText(run::HubTable(result));
   if (!options.json_file.empty()) WriteJson(options.json_file, result);
-  return result.verdict == result::Verdict::kVoid ? kVoid : 0;
+  return static_cast<int>(result.Status());
 }
 
 }  // namespace

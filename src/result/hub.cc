@@ -87,6 +87,9 @@ KeysOf<HubResult> HubResult::Keys() {
                           "socket full, and frames that the hub lost to overload or could not "
                           "send, count as later than any limit; not judged: no limit, or no frame "
                           "came from any client"),
+      Always<&H::failures>("failures", "a list of text",
+                           "what failed: a forwarder that died, routes that a kernel refused... "
+                           "The command's exit status is 1 then"),
       WhenSet<&H::environment>("environment", "a map", "the machine and the program"),
   };
   return kKeys;
@@ -95,6 +98,11 @@ KeysOf<HubResult> HubResult::Keys() {
 void HubResult::Judge(uint64_t from_clients, std::optional<Duration> limit) {
   verdict = Worse(result::Judge(events, limit), result::Judge(frames, limit));
   if (from_clients == 0 && verdict == Verdict::kValid) verdict = Verdict::kNotJudged;
+}
+
+ExitStatus HubResult::Status() const {
+  if (!failures.empty()) return ExitStatus::kFailure;
+  return verdict == Verdict::kVoid ? ExitStatus::kVoid : ExitStatus::kSuccess;
 }
 
 KeysOf<HubProgress> HubProgress::Keys() {

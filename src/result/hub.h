@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/time.h"
 #include "result/environment.h"
 #include "result/record.h"
@@ -47,11 +48,15 @@ struct HubResult {
   Timing events, frames;
   std::map<std::string, uint64_t> unreadable;  // packets, by node
   Verdict verdict = Verdict::kNotJudged;
+  std::vector<std::string> failures;
   std::optional<Environment> environment;
 
   // Sets the verdict by the limit, if there is one. `from_clients`: the frames that all clients
   // together have sent; of none there is no verdict but VOID.
   void Judge(uint64_t from_clients, std::optional<Duration> limit);
+
+  // Of the command.
+  ExitStatus Status() const;
 
   static KeysOf<HubResult> Keys();
 };

@@ -145,6 +145,15 @@ TEST(TimingTest, IsVoidAboveTheLimitOnly) {
   EXPECT_EQ(json(Verdict::kNotJudged), "not judged");
 }
 
+TEST(HubResultTest, AFailureIsTheStatusOfTheCommand) {
+  HubResult hub;
+  EXPECT_EQ(hub.Status(), ExitStatus::kSuccess);
+  hub.verdict = Verdict::kVoid;
+  EXPECT_EQ(hub.Status(), ExitStatus::kVoid);
+  hub.failures = {"the forwarder died"};
+  EXPECT_EQ(hub.Status(), ExitStatus::kFailure);
+}
+
 TEST(HubResultTest, IsNotValidOfEventsAlone) {
   const auto limit = Duration::Nanoseconds(50);
   HubResult hub;

@@ -60,6 +60,7 @@ std::string HubTable(const HubResult& hub) {
     text += fmt::format("packets that ns-3 could not read, dropped at nodes: {}\n",
                         CausesText(hub.unreadable));
   }
+  for (const std::string& failure : hub.failures) text += fmt::format("FAILED: {}\n", failure);
   text += TimingLine(hub.events) + TimingLine(hub.frames, "frames ");
   const bool is_silent = std::ranges::all_of(
       hub.clients, [](const ClientResult& client) { return client.rx_frames == 0; });

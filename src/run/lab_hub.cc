@@ -13,6 +13,7 @@
 #include "run/conversation.h"
 #include "run/engine_watch.h"
 #include "run/hub.h"
+#include "run/lab_failures.h"
 #include "run/simulator_process.h"
 
 namespace viaduct::run {
@@ -84,11 +85,13 @@ class LabHub final : public Hub {
   result::HubResult Finish() override {
     OnUpdate({});
     ends_ = true;
+    WatchForwarder();
     result::HubResult result = DescribeNow();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     const auto report =
         conversation_->WaitForReport(true).at("results").get<result::SimulatorReport>();
     if (report.timing) result.events = *report.timing;
+    for (const std::string& line : report.refused) result.failures.push_back("refused: " + line);
     result.unreadable = UnreadablePackets(report);
     uint64_t from_clients = 0;
     for (result::ClientResult& client : result.clients) {
@@ -115,6 +118,8 @@ class LabHub final : public Hub {
 
   result::HubResult DescribeNow() const {
     auto result = Asked(ControlRequest::Kind::kClients).at("clients").get<result::HubResult>();
+    result.failures = conversation_->failures();
+    if (!failure_.empty()) result.failures.push_back(failure_);
     result.name = scenario_.name;
     result.seed = scenario_.seed;
     result.frames = engine_->Read().timing;
@@ -131,7 +136,9 @@ class LabHub final : public Hub {
 
   void Serve() {
     conversation_->WaitForLab();
-    socket_ = client_.Describe().at("engine").at("socket").get<std::string>();
+    const nlohmann::json lab = client_.Describe();
+    socket_ = lab.at("engine").at("socket").get<std::string>();
+    has_forwarder_ = lab.contains("forwarder");
     engine_ = std::make_unique<EngineWatch>(socket_, loop_);
     conversation_->WaitForConvergence();
     Look();
@@ -140,7 +147,19 @@ class LabHub final : public Hub {
   void Look() {
     if (ends_) return;
     Update(Asked(ControlRequest::Kind::kHub).at("hub").get<result::HubProgress>());
+    WatchForwarder();
     loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Look(); });
+  }
+
+  // Says so when the forwarder has died, and keeps that for the results.
+  void WatchForwarder() {
+    if (!has_forwarder_) return;
+    const nlohmann::json lab = client_.Describe();
+    const bool is_being_replaced = !ends_ && !lab.at("forwarder").at("running").get<bool>();
+    const std::string failure = ForwarderFailure(lab);
+    if (is_being_replaced || failure == failure_) return;
+    failure_ = failure;
+    progress().Line(failure);
   }
 
   // What it has made goes, in whatever state it is.
@@ -164,6 +183,8 @@ class LabHub final : public Hub {
   std::unique_ptr<Conversation> conversation_;
   std::string socket_;  // of the lab's engine
   std::unique_ptr<EngineWatch> engine_;
+  bool has_forwarder_ = false;
+  std::string failure_;  // of the forwarder
   bool ends_ = false;
 };
 

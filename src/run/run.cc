@@ -17,6 +17,7 @@
 #include "run/conversation.h"
 #include "run/engine_watch.h"
 #include "run/environment.h"
+#include "run/lab_failures.h"
 #include "run/link_events.h"
 #include "run/peers.h"
 #include "run/progress.h"
@@ -255,17 +256,9 @@ class Run {
               : "interrupted: the results are of the time until then");
   }
 
-  // What it lost when it died is in no counter.
   void NoteForwarder(const nlohmann::json& lab) {
-    if (!lab.contains("forwarder")) return;
-    const bool runs = lab["forwarder"]["running"].get<bool>();
-    const int restarts = lab["forwarder"]["restarts"].get<int>();
-    if (runs && restarts == 0) return;
-    const auto words = lab["forwarder"].value("last_words", std::string());
-    results_.failures.push_back(
-        fmt::format("the forwarder died {} times and was {}; packets were lost meanwhile{}",
-                    std::max(restarts, 1), runs ? "replaced" : "not replaced at last",
-                    words.empty() ? "" : fmt::format(" ({})", words)));
+    const std::string failure = ForwarderFailure(lab);
+    if (!failure.empty()) results_.failures.push_back(failure);
   }
 
   void TakeDataPlanes() {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import test_hub
-from labs import addresses, descendants, inside, namespaces, viaduct, wait_until
+from labs import addresses, descendants, forwarders, inside, namespaces, viaduct, wait_until
 from test_hub import NODES, Hosts, client_of, end, hub, transfer
 
 hosts = test_hub.hosts
@@ -83,6 +83,28 @@ def test_a_plain_client_of_a_lab_of_each_plane(
     assert results["frames"]["events"] > 0
     assert results["events"]["events"] > 0
     assert not namespaces_of(file.stem)
+
+
+def test_a_forwarder_that_dies_is_a_failure(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    file = scenario(LINE.format(mode="offload", plane="userspace"))
+    a = hosts.client("a", 1, ["10.0.0.1/30"], [GATEWAY])
+    written = tmp_path / "hub.json"
+    with hub(hosts, file, "--json", str(written)) as process:
+        killed = forwarder_of(file.stem)
+        os.kill(killed, signal.SIGKILL)
+        process.wait_for("the forwarder died 1 times")
+        wait_until(lambda: forwarder_of(file.stem) not in (0, killed), "there is another")
+        wait_until(lambda: inside(a, "ping", "-c1", "-W1", FAR).status == 0, "it forwards")
+        end(process, 1)
+    (failure,) = json.loads(written.read_text())["failures"]
+    assert failure.startswith("the forwarder died 1 times and was replaced")
+
+
+def forwarder_of(lab: str) -> int:
+    """0: it has none now."""
+    return next((pid for node in ("r0", "r1", "r2", "b") for pid in forwarders(f"{lab}.{node}")), 0)
 
 
 @pytest.mark.parametrize("mode", ["offload", "emulate"])

@@ -1,0 +1,22 @@
+#include "run/lab_failures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace viaduct::run {
+
+std::string ForwarderFailure(const nlohmann::json& lab) {
+  const auto forwarder = lab.find("forwarder");
+  if (forwarder == lab.end()) return "";
+  const bool runs = forwarder->at("running").get<bool>();
+  const int restarts = forwarder->at("restarts").get<int>();
+  if (runs && restarts == 0) return "";
+  const auto words = forwarder->value("last_words", std::string());
+  return fmt::format("the forwarder died {} times and was {}; packets were lost meanwhile{}",
+                     std::max(restarts, 1), runs ? "replaced" : "not replaced at last",
+                     words.empty() ? "" : fmt::format(" ({})", words));
+}
+
+}  // namespace viaduct::run
