@@ -26,7 +26,7 @@
 #include "base/error.h"
 #include "scenario/addresses.h"
 #include "scenario/multicast.h"
-#include "scenario/ports.h"
+#include "scenario/scenario.h"
 
 #include <algorithm>
 #include <utility>

@@ -23,7 +23,7 @@
 
 #include "load/payload.h"
 #include "scenario/addresses.h"
-#include "scenario/ports.h"
+#include "scenario/scenario.h"
 #include "wire/ethernet.h"
 #include "wire/ip.h"
 #include "wire/layers.h"

@@ -15,7 +15,7 @@
 #include "scenario/addresses.h"
 #include "scenario/drain.h"
 #include "scenario/multicast.h"
-#include "scenario/ports.h"
+#include "scenario/scenario.h"
 
 namespace viaduct::run {
 namespace {

@@ -3,6 +3,7 @@
 // too.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -151,6 +152,13 @@ struct Flow {
   Duration interval = Duration::Milliseconds(100);  // ping
   Duration start, duration;                         // since routes converged
 };
+
+// The receiver's port of the flow with this index, the same in every mode; a ping has none.
+constexpr uint16_t PortOf(const Flow& flow, size_t index) {
+  constexpr uint16_t kFirstUdp = 5001;
+  constexpr uint16_t kFirstTcp = 5201;  // iperf3's own
+  return static_cast<uint16_t>((flow.kind == Flow::Kind::kTcp ? kFirstTcp : kFirstUdp) + index);
+}
 
 // A static route of a node to a multicast group: packets of this source that come by a link leave
 // by others.
