@@ -325,16 +325,16 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
 
 void TrafficRunner::CountMissedEvents() {
   const Duration end = interrupted_.value_or(Instant::Never()) - start_;
-  const auto missed = std::ranges::subrange(
-      scenario_.link_events.begin() + static_cast<std::ptrdiff_t>(events_.size()),
-      std::ranges::lower_bound(scenario_.link_events, end, {}, &scenario::LinkEvent::at));
-  if (missed.empty()) return;
-  const scenario::LinkEvent& first = missed.front();
+  const std::vector<scenario::LinkEvent>& all = scenario_.link_events;
+  const auto due = static_cast<size_t>(
+      std::ranges::lower_bound(all, end, {}, &scenario::LinkEvent::at) - all.begin());
+  if (due <= events_.size()) return;
+  const scenario::LinkEvent& first = all[events_.size()];
   Fail(fmt::format(
       "{} of {} events were due but not applied before the run's end: more than can be applied in "
       "that time; the first is {}: link {} {} at {}",
-      missed.size(), scenario_.link_events.size(), first.where, first.link,
-      scenario::DescribeEvent(first), FormatDuration(first.at)));
+      due - events_.size(), all.size(), first.where, first.link, scenario::DescribeEvent(first),
+      FormatDuration(first.at)));
 }
 
 void TrafficRunner::EndEarly() {
