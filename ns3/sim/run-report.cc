@@ -102,7 +102,7 @@ AddFdDevice(const std::string& node,
             LabFdNetDevice& device,
             viaduct::result::SimulatorReport& report)
 {
-    // Of frames that a program sends, as the forwarder of a lab calls them.
+    // Frames of a program that are refused have the name that a lab's forwarder gives them.
     const bool isProgram = device.GetNode()->GetObject<FrameForwarder>() != nullptr;
     if (isProgram && device.GetRefused() > 0)
     {

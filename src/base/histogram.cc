@@ -9,7 +9,7 @@ namespace viaduct {
 
 namespace {
 
-// Of a row's parts: row 0 has the values below their number, each other one a power of two.
+// Place of a value's counter: row 0 has the values below 1 << bits, each other row a power of two.
 struct Part {
   size_t row, index;
 };
@@ -32,7 +32,7 @@ Range RangeOf(const Part& part, int bits) {
   return {((uint64_t{1} << bits) + part.index) << shift, uint64_t{1} << shift};
 }
 
-// As if the values of a part, `count`, were spread evenly over it; `place` counts from 1.
+// Value at `place`, from 1, of a part whose `count` values are spread evenly over it.
 int64_t Interpolated(const Range& range, uint64_t place, uint64_t count) {
   const double share = (static_cast<double>(place) - 0.5) / static_cast<double>(count);
   return static_cast<int64_t>(range.first) +

@@ -9,8 +9,8 @@
 
 namespace viaduct {
 
-// Of at most 1024 values each one is kept. Of more, HDR-style (Tene), each power of two is cut into
-// 1024 equal parts, so a value is known within 0.1% over the whole range. Record() costs a few
+// Up to 1024 values are kept as they are. With more, each power of two is cut into 1024 equal parts
+// (HDR-style, Tene), so a value is known within 0.1% over the whole range. Record() costs a few
 // instructions, and an allocation of 8 KiB for the first value and then for the first one of a
 // power of two. One writer; readers on other threads need their own synchronisation. Negative
 // values count as 0.

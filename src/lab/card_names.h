@@ -11,7 +11,7 @@
 
 namespace viaduct::lab {
 
-// By the ids of interfaces; "": any name that no other interface is to have.
+// Names by the ids of interfaces; "": any name that no other interface is to have.
 using CardNames = std::map<uint64_t, std::string>;
 
 // Gives interfaces of one card, all of them in the session's namespace, their names. The kernel

@@ -91,7 +91,7 @@ void CheckCard(sys::WirelessCards& cards, int here, const sys::CardInterface& pa
                          remedy + " (" + error.what() + ")");
 }
 
-// Of an interface that is down and in the node.
+// The interface is down and in the node.
 void Adapt(sys::Netlink& inside, int namespace_fd, const Node& node, const Interface& interface) {
   const sys::LinkInfo link = inside.GetLink(interface.name);
   if (interface.mac != wire::MacAddress() && interface.mac != link.mac) {

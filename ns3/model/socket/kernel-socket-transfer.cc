@@ -126,7 +126,7 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
         } while (!rest.empty());
     }
     m_unwritten += size;
-    // Those who send by raw sockets are few and send little, and want to know, as from ns-3's own.
+    // Protocols send little by raw sockets, and learn of failures at once, as from ns-3's own.
     if (m_kind.type == SOCK_RAW && m_stack->HasAgent())
     {
         m_refused = false;

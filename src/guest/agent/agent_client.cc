@@ -208,7 +208,7 @@ bool AgentClient::Await(uint32_t request) {
   return true;
 }
 
-// What the kernel is to serve is handed to it in answer to kReady, and carried out after that.
+// Operations are handed to the kernel in answer to kReady, and carried out after that.
 void AgentClient::AwaitFailures(uint32_t socket) {
   Flush();
   while (channel_.Settle() && DeliverAnswerTo(socket)) Flush();
