@@ -13,6 +13,7 @@
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
+#include "scenario/places.h"
 #include "tunnel/describe.h"
 
 #include <algorithm>
@@ -81,7 +82,9 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& node : scenario.nodes)
     {
-        const bool isFarEnd = node.remote && node.host; // ns-3 has nothing of such a node
+        // ns-3 has nothing of a far end. A radio sends its own station's frames alone.
+        const bool isFarEnd =
+            node.remote && node.host && !viaduct::scenario::IsOnWifi(scenario, node.name);
         // Strangers may send what ns-3 cannot read.
         if (Ptr<TransportGuard> guard =
                 isFarEnd ? nullptr : TransportGuard::Install(network.GetNode(node.name)))

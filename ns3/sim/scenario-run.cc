@@ -65,6 +65,19 @@ BuildOfNs3()
     return text;
 }
 
+/**
+ * @param scenario a hub's
+ * @return whether anything of it happens at a time that counts from convergence
+ */
+bool
+HasTimes(const viaduct::scenario::Scenario& scenario)
+{
+    return !scenario.flows.empty() || !scenario.programs.empty() || !scenario.link_events.empty() ||
+           std::any_of(scenario.nodes.begin(), scenario.nodes.end(), [](const auto& node) {
+               return !node.waypoints.empty();
+           });
+}
+
 } // namespace
 
 ScenarioRun::ScenarioRun(const viaduct::scenario::Scenario& scenario,
@@ -159,14 +172,35 @@ ScenarioRun::RunHub()
 {
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels check them
     // Wires without a SPEC do nothing, as between a lab's nodes: its clients are in real time.
+    m_simulated.plain = WifiLinksOf(m_scenario);
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);
+    m_files = std::make_unique<SimulatedFiles>(m_scenario, *m_network, m_captures);
     Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
     Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
+    if (HasTimes(m_scenario))
+    {
+        // Nothing else waits for routes, and to look at those of a thousand clients takes time.
+        m_bridged = MakeFrameReachability(m_scenario, *m_network);
+        if (!m_bridged)
+        {
+            m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
+        }
+        Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
+    }
     Simulator::Run();
-    m_control.Send(
-        "report",
-        {{"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", m_hub->Describe()}});
+    if (m_traffic)
+    {
+        m_traffic->SendResults();
+    }
+    viaduct::result::SimulatorReport files;
+    m_files->Describe(files);
+    m_control.Send("report",
+                   {{"ns3", VIADUCT_NS3_VERSION},
+                    {"build", BuildOfNs3()},
+                    {"results", m_hub->Describe()},
+                    {"files", files}});
+    m_traffic.reset();
     m_hub.reset();
     Simulator::Destroy();
 }
@@ -394,7 +428,8 @@ ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
     {
         SampleRoutes();
     }
-    if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
+    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
+    if (reactor && !m_hub) // which has served its clients before
     {
         reactor->ResetStatistics(); // only the time of the traffic is measured
     }
@@ -414,7 +449,12 @@ ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
         return;
     }
     m_progress = viaduct::MonotonicClock::Now();
-    m_traffic = std::make_unique<SimulatedTraffic>(m_scenario, *m_network, *m_files, m_control);
+    m_traffic = std::make_unique<SimulatedTraffic>(m_scenario,
+                                                   *m_network,
+                                                   *m_files,
+                                                   m_control,
+                                                   m_hub ? SimulatedTraffic::Ending::OTHERS
+                                                         : SimulatedTraffic::Ending::OWN);
     SchedulePauses();
 }
 

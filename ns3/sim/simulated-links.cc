@@ -42,6 +42,20 @@ IsPlainWire(const viaduct::scenario::LinkSettings& link)
 
 } // namespace
 
+std::set<std::string>
+WifiLinksOf(const viaduct::scenario::Scenario& scenario)
+{
+    std::set<std::string> names;
+    for (const auto& link : scenario.links)
+    {
+        if (viaduct::scenario::IsWifi(link))
+        {
+            names.insert(link.name);
+        }
+    }
+    return names;
+}
+
 SimulatedLinks
 AssumeRates(viaduct::scenario::Scenario& scenario)
 {
@@ -51,11 +65,11 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
         return result;
     }
     size_t changed = 0;
+    result.plain = WifiLinksOf(scenario);
     for (auto& link : scenario.links)
     {
         if (viaduct::scenario::IsWifi(link))
         {
-            result.plain.insert(link.name);
             continue;
         }
         if (IsPlainWire(link) && !viaduct::scenario::ChangesSpec(scenario, link.name))

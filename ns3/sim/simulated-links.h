@@ -21,6 +21,11 @@ struct SimulatedLinks
     std::vector<std::string> assumptions; //!< assumed values, one sentence each, for the results
 };
 
+/** @param scenario the links
+ * @return the names of those that are Wi-Fi channels
+ */
+std::set<std::string> WifiLinksOf(const viaduct::scenario::Scenario& scenario);
+
 /** Sets a rate for links without one, because a simulated link without a rate is infinitely fast: a
  * sender that uses all the capacity would never let time advance. Does nothing in the real modes.
  *

@@ -32,12 +32,14 @@ const Time STOP_PATIENCE = Seconds(2);   // for programs to end after SIGTERM
 SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                                    Network& network,
                                    SimulatedFiles& files,
-                                   ControlChannel& control)
+                                   ControlChannel& control,
+                                   Ending ending)
     : m_scenario(scenario),
       m_network(network),
       m_files(files),
       m_start(Simulator::Now()),
       m_control(control),
+      m_endedBy(ending),
       m_trafficEnd(Simulator::Now())
 {
     for (size_t i = 0; i < scenario.flows.size(); i++)
@@ -56,6 +58,10 @@ SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
     }
     MoveAlongWaypoints(scenario, network.GetNodes());
     StartPrograms();
+    if (m_endedBy == Ending::OTHERS)
+    {
+        return;
+    }
     Simulator::Schedule(ToTime(scenario.duration), &SimulatedTraffic::End, this);
     Simulator::Schedule(m_trafficEnd - Simulator::Now(), &SimulatedTraffic::AwaitFlows, this);
 }
@@ -158,7 +164,7 @@ SimulatedTraffic::EndIfAllPassed()
     {
         StopIfAllEnded();
     }
-    else if (AllPassed())
+    else if (m_endedBy == Ending::OWN && AllPassed())
     {
         End();
     }

@@ -28,16 +28,25 @@ namespace ns3::sim
 class SimulatedTraffic
 {
   public:
+    /** What ends the simulation. */
+    enum class Ending
+    {
+        OWN,    //!< the end of the scenario's time, or of its programs
+        OTHERS, //!< whoever else uses the network
+    };
+
     /** Schedules everything; times count from now.
      * @param scenario the scenario; must outlive this object
      * @param network the nodes; must outlive this
      * @param files with the captures; must outlive this
      * @param control receives the programs' output; must outlive this object
+     * @param ending what ends the simulation
      */
     SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                      Network& network,
                      SimulatedFiles& files,
-                     ControlChannel& control);
+                     ControlChannel& control,
+                     Ending ending = Ending::OWN);
     SimulatedTraffic(const SimulatedTraffic&) = delete;
     SimulatedTraffic& operator=(const SimulatedTraffic&) = delete;
 
@@ -70,6 +79,7 @@ class SimulatedTraffic
     ControlChannel& m_control;                                 //!< takes lines and results
     std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all
     std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all
+    const Ending m_endedBy;                                    //!< what ends the simulation
     Time m_trafficEnd;                                         //!< of flows and link events
     bool m_ending{false};                                      //!< programs were told to end
     bool m_patienceOver{false};                                //!< with those that did not

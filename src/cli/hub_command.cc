@@ -23,6 +23,9 @@
 #include "run/hub.h"
 #include "run/hub_claims.h"
 #include "run/hub_record.h"
+#include "run/hub_traffic.h"
+#include "run/remote_node.h"
+#include "scenario/places.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
 #include "wire/address_scope.h"
@@ -48,15 +51,29 @@ struct HubCommandOptions {
   bool quiet = false;
 };
 
+// A radio sends its own station's frames alone: the client of a station has the programs of a node
+// whose IP layer is ns-3's, which is IPv4's there.
+void CheckRemoteStations(const scenario::Scenario& scenario) {
+  for (const scenario::NodeSettings& node : scenario.nodes) {
+    if (!node.remote || !scenario::IsOnWifi(scenario, node.name)) continue;
+    const std::vector<wire::IpPrefix> addresses = run::AddressesOf(scenario, node);
+    const auto ipv6 = std::ranges::find(addresses, wire::Family::kIpv6, [](const auto& prefix) {
+      return prefix.address.family;
+    });
+    if (ipv6 == addresses.end()) continue;
+    throw UsageError(fmt::format(
+        "{}: nodes.{}.remote: the client of a Wi-Fi station has IPv4 only, and the node has {}; "
+        "leave its IPv6 addresses out (addressing.ipv6)",
+        scenario.file, node.name, ipv6->ToString()));
+  }
+}
+
 // A scenario that does not say its mode is simulated, which needs no root.
 scenario::Scenario LoadForHub(const HubCommandOptions& options) {
   std::vector<std::string> overrides = options.set;
   if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);
-  scenario::Scenario scenario = scenario::Load(options.file, overrides);
-  if (!scenario.says_mode) {
-    overrides.emplace_back("mode=simulate");
-    scenario = scenario::Load(options.file, overrides);
-  }
+  scenario::Scenario scenario =
+      scenario::Load(options.file, overrides, scenario::Mode::kSimulate);
   if (!scenario.hosts.empty()) {
     throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
   }
@@ -65,6 +82,7 @@ scenario::Scenario LoadForHub(const HubCommandOptions& options) {
                      ": mode traditional has no hub; use simulate, emulate or offload");
   }
   scenario::ResolveContainers(&scenario);
+  CheckRemoteStations(scenario);
   if (std::ranges::any_of(scenario.nodes,
                           [](const auto& node) { return node.remote.has_value(); })) {
     return scenario;
@@ -151,6 +169,7 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   CheckJsonFile(options.json_file);
   result::Environment environment = run::DescribeEnvironment(invocation.words);
   CheckAddress(options.address);
+  run::CheckHubTraffic(scenario);
   const std::optional<uint16_t> cipher_port = CipherPort(options.encrypt);
   if (cipher_port) CheckEncryptable(scenario);
   std::optional<Duration> duration;

@@ -33,6 +33,21 @@ KeysOf<ClientResult> ClientResult::Keys() {
   return kKeys;
 }
 
+KeysOf<HubTraffic> HubTraffic::Keys() {
+  using T = HubTraffic;
+  static constexpr Key<T> kKeys[] = {
+      WhenSet<&T::flows>("flows", "a list of maps", "as in the results of a run"),
+      WhenSet<&T::programs>("programs", "a list of maps", "the same"),
+      WhenSet<&T::events>("events", "a list of maps", "the same; times since convergence"),
+      WhenSet<&T::event_timing>("event_timing", "a map",
+                                "how late the events were; of a lab (a simulation's are events of "
+                                "the simulator)"),
+      WhenSet<&T::captures>("captures", "a list of maps", "as in the results of a run"),
+      WhenSet<&T::state>("state", "a list of maps", "the same"),
+  };
+  return kKeys;
+}
+
 KeysOf<HubResult> HubResult::Keys() {
   using H = HubResult;
   static constexpr Key<H> kKeys[] = {
@@ -82,8 +97,12 @@ KeysOf<HubResult> HubResult::Keys() {
       WhenSet<&H::unreadable>("unreadable", "packets, by node",
                               "which this node of ns-3's dropped, as ns-3 could not read their "
                               "transport header or message; their frames are in `rx_frames`"),
+      WhenSet<&H::traffic>("traffic", "a map",
+                           "what the scenario's own flows, programs, events and captures did; "
+                           "absent: it has none"),
       Always<&H::verdict>("verdict", "VALID, VOID, not judged",
-                          "whether both kept `timing.lateness_limit`; datagrams that found the "
+                          "whether both, and the events of `traffic`, kept "
+                          "`timing.lateness_limit`; datagrams that found the "
                           "socket full, and frames that the hub lost to overload or could not "
                           "send, count as later than any limit; not judged: no limit, or no frame "
                           "came from any client"),
@@ -97,7 +116,16 @@ KeysOf<HubResult> HubResult::Keys() {
 
 void HubResult::Judge(uint64_t from_clients, std::optional<Duration> limit) {
   verdict = Worse(result::Judge(events, limit), result::Judge(frames, limit));
+  if (traffic && traffic->event_timing) {
+    verdict = Worse(verdict, result::Judge(*traffic->event_timing, limit));
+  }
   if (from_clients == 0 && verdict == Verdict::kValid) verdict = Verdict::kNotJudged;
+  verdict = UnlessFailed(verdict, failures);
+}
+
+void HubResult::Fail(const std::vector<std::string>& lines) {
+  failures.insert(failures.end(), lines.begin(), lines.end());
+  verdict = UnlessFailed(verdict, failures);
 }
 
 ExitStatus HubResult::Status() const {

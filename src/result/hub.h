@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "result/environment.h"
 #include "result/record.h"
+#include "result/run.h"
 #include "result/timing.h"
 
 namespace viaduct::result {
@@ -27,6 +28,18 @@ struct ClientResult {
   double longest_wait_ms = 0;
 
   static KeysOf<ClientResult> Keys();
+};
+
+// What the scenario itself does in a hub's network: its flows, programs, events and captures.
+struct HubTraffic {
+  std::vector<FlowResult> flows;
+  std::vector<ProgramResult> programs;
+  std::vector<LinkEvent> events;
+  std::optional<Timing> event_timing;  // of `events`; of a lab
+  std::vector<Capture> captures;
+  std::vector<StateFiles> state;  // of a simulation
+
+  static KeysOf<HubTraffic> Keys();
 };
 
 struct HubResult {
@@ -47,6 +60,7 @@ struct HubResult {
   std::map<std::string, double> loop;                      // s, by activity; of a simulation
   Timing events, frames;
   std::map<std::string, uint64_t> unreadable;  // packets, by node
+  std::optional<HubTraffic> traffic;           // if the scenario has any
   Verdict verdict = Verdict::kNotJudged;
   std::vector<std::string> failures;
   std::optional<Environment> environment;
@@ -54,6 +68,9 @@ struct HubResult {
   // Sets the verdict by the limit, if there is one. `from_clients`: the frames that all clients
   // together have sent; of none there is no verdict but VOID.
   void Judge(uint64_t from_clients, std::optional<Duration> limit);
+
+  // Adds failures that became known later: with any the verdict is never VALID.
+  void Fail(const std::vector<std::string>& lines);
 
   // Of the command.
   ExitStatus Status() const;

@@ -31,7 +31,34 @@ std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pa
   return text;
 }
 
+// "not converged within 60s: 4 of 6 pairs reach; not a->b, b->a".
+std::string UnconvergedLine(const scenario::Scenario& scenario,
+                            const result::Convergence& convergence) {
+  return fmt::format("not converged within {}: {} of {} pairs reach; not {}",
+                     FormatDuration(scenario.convergence_timeout), convergence.reachable,
+                     convergence.pairs, ListPairs(convergence.unreachable));
+}
+
 }  // namespace
+
+std::string ConvergenceLine(const scenario::Scenario& scenario,
+                            const result::Convergence& convergence) {
+  if (convergence.on_demand.value_or(false)) {
+    return "routes on demand: the protocol looks for them when packets need them";
+  }
+  if (convergence.by_programs.value_or(false)) {
+    return "routing: none: routes are made by the nodes' programs, and not waited for";
+  }
+  if (!convergence.unreachable.empty()) return UnconvergedLine(scenario, convergence);
+  return fmt::format("converged in {:.1f} s; {} of {} pairs reach", convergence.seconds,
+                     convergence.reachable, convergence.pairs);
+}
+
+void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence) {
+  if (!scenario.convergence_required || convergence.unreachable.empty()) return;
+  throw Error(UnconvergedLine(scenario, convergence) +
+              "; raise convergence.timeout, or set convergence.required to false");
+}
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
                            sys::EventLoop& loop, Progress& progress, Peers* peers)
@@ -163,27 +190,8 @@ result::Convergence Conversation::WaitForConvergence() {
   if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
     throw Error("the simulator hangs: it reports nothing about convergence");
   }
-  const auto& [seconds, reachable, pairs, unreachable, on_demand, by_programs] = *convergence_;
-  if (on_demand.value_or(false)) {
-    progress_.Line("routes on demand: the protocol looks for them when packets need them");
-    return *convergence_;
-  }
-  if (by_programs.value_or(false)) {
-    progress_.Line("routing: none: routes are made by the nodes' programs, and not waited for");
-    return *convergence_;
-  }
-  const std::string reach = fmt::format("{} of {} pairs reach", reachable, pairs);
-  if (unreachable.empty()) {
-    progress_.Line(fmt::format("converged in {:.1f} s; {}", seconds, reach));
-    return *convergence_;
-  }
-  const std::string what =
-      fmt::format("not converged within {}: {}; not {}",
-                  FormatDuration(scenario_.convergence_timeout), reach, ListPairs(unreachable));
-  if (scenario_.convergence_required) {
-    throw Error(what + "; raise convergence.timeout, or set convergence.required to false");
-  }
-  progress_.Line(what);
+  CheckConvergence(scenario_, *convergence_);
+  progress_.Line(ConvergenceLine(scenario_, *convergence_));
   return *convergence_;
 }
 

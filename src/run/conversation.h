@@ -16,6 +16,12 @@
 
 namespace viaduct::run {
 
+// How routes have converged, for a line of progress: "converged in 1.2 s; 6 of 6 pairs reach".
+std::string ConvergenceLine(const scenario::Scenario& scenario,
+                            const result::Convergence& convergence);
+// Throws Error if they have not, and the scenario requires it.
+void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence);
+
 class Conversation {
  public:
   // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's

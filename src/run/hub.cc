@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "result/table.h"
+#include "run/hub_traffic.h"
 #include "run/remote_node.h"
 #include "run/table.h"
 #include "wire/vxlan.h"
@@ -60,6 +61,7 @@ std::string HubTable(const HubResult& hub) {
     text += fmt::format("packets that ns-3 could not read, dropped at nodes: {}\n",
                         CausesText(hub.unreadable));
   }
+  if (hub.traffic) text += HubTrafficTable(*hub.traffic);
   for (const std::string& failure : hub.failures) text += fmt::format("FAILED: {}\n", failure);
   text += TimingLine(hub.events) + TimingLine(hub.frames, "frames ");
   const bool is_silent = std::ranges::all_of(

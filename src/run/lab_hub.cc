@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -13,6 +16,7 @@
 #include "run/conversation.h"
 #include "run/engine_watch.h"
 #include "run/hub.h"
+#include "run/hub_traffic.h"
 #include "run/lab_failures.h"
 #include "run/simulator_process.h"
 
@@ -86,7 +90,13 @@ class LabHub final : public Hub {
     OnUpdate({});
     ends_ = true;
     WatchForwarder();
+    std::vector<std::string> failures;
+    std::optional<result::HubTraffic> traffic;
+    if (traffic_) traffic = traffic_->Finish(&failures);
     result::HubResult result = DescribeNow();
+    result.traffic = std::move(traffic);
+    result.Fail(failures);
+    traffic_.reset();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     const auto report =
         conversation_->WaitForReport(true).at("results").get<result::SimulatorReport>();
@@ -140,7 +150,11 @@ class LabHub final : public Hub {
     socket_ = lab.at("engine").at("socket").get<std::string>();
     has_forwarder_ = lab.contains("forwarder");
     engine_ = std::make_unique<EngineWatch>(socket_, loop_);
+    if (HasHubTraffic(scenario_)) {
+      traffic_ = std::make_unique<LabTraffic>(scenario_, loop_, client_, engine_.get(), progress());
+    }
     conversation_->WaitForConvergence();
+    if (traffic_) traffic_->Start();
     Look();
   }
 
@@ -165,6 +179,7 @@ class LabHub final : public Hub {
   // What it has made goes, in whatever state it is.
   void CleanUp() {
     ends_ = true;
+    traffic_.reset();
     engine_.reset();
     conversation_.reset();
     simulator_.reset();
@@ -183,6 +198,7 @@ class LabHub final : public Hub {
   std::unique_ptr<Conversation> conversation_;
   std::string socket_;  // of the lab's engine
   std::unique_ptr<EngineWatch> engine_;
+  std::unique_ptr<LabTraffic> traffic_;  // of the scenario itself, if it has any
   bool has_forwarder_ = false;
   std::string failure_;  // of the forwarder
   bool ends_ = false;

@@ -9,7 +9,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/conversation.h"
 #include "run/hub.h"
+#include "run/hub_traffic.h"
 #include "run/simulator_process.h"
 
 namespace viaduct::run {
@@ -21,9 +23,9 @@ constexpr Duration kFinishPatience = Duration::Seconds(20);
 class SimulatedHub final : public Hub {
  public:
   SimulatedHub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop)
-      : Hub(options.quiet), loop_(loop) {
+      : Hub(options.quiet), scenario_(scenario), loop_(loop) {
     simulator_ = std::make_unique<SimulatorProcess>(
-        FindSimulator(), scenario, UniqueFd(), "", std::vector<Duration>(), LabUse::kOfRun, "",
+        FindSimulator(), scenario, UniqueFd(), HubCaptureFolder(scenario), std::vector<Duration>(), LabUse::kOfRun, "",
         HubPlace{fmt::format("{}:{}", options.address, options.port), options.inner_socket});
     simulator_->OnOutput([this](const std::string& line) { progress().Line(line); });
     Watch();
@@ -62,6 +64,18 @@ class SimulatedHub final : public Hub {
                    MonotonicClock::Now() + kFinishPatience)) {
       throw Error("the simulator hangs: it does not report");
     }
+    if (HasHubTraffic(scenario_)) {
+      result::HubTraffic traffic = DescribeTraffic(scenario_, std::move(flows_), programs_);
+      traffic.events = std::move(events_);
+      traffic.captures = std::move(files_.captures);
+      traffic.state = files_.state.value_or(std::vector<result::StateFiles>());
+      for (const result::Capture& capture : traffic.captures) {
+        if (capture.error.empty()) continue;
+        failures_.push_back(fmt::format("capture of link '{}': {}", capture.link, capture.error));
+      }
+      report_->traffic = std::move(traffic);
+      report_->Fail(failures_);
+    }
     return *report_;
   }
 
@@ -74,10 +88,13 @@ class SimulatedHub final : public Hub {
         Update(message->get<result::HubProgress>());
       } else if (event == "report") {
         report_ = message->at("results").get<result::HubResult>();
+        files_ = message->at("files").get<result::SimulatorReport>();
       } else if (event == "statistics") {
         Gather(message->at("results").get<result::HubResult>(), message->value("last", true));
       } else if (event == "claimed") {
         TellClaimed(message->value("node", ""));
+      } else {
+        TakeTraffic(event, *message);
       }
     }
     if (simulator_->Ended()) {
@@ -85,6 +102,35 @@ class SimulatedHub final : public Hub {
     } else {
       Watch();
     }
+  }
+
+  // Of what the scenario itself does in the network.
+  void TakeTraffic(const std::string& event, const nlohmann::json& message) {
+    if (event == "converged") {
+      const auto convergence = message.get<result::Convergence>();
+      CheckConvergence(scenario_, convergence);
+      progress().Line(ConvergenceLine(scenario_, convergence));
+    } else if (event == "flow") {
+      flows_.push_back(message.get<result::FlowResult>());
+      Fail(result::FailureOf(flows_.back()));
+    } else if (event == "program") {
+      programs_.push_back(message.get<result::ProgramOutcome>());
+      Fail(programs_.back().failure);
+    } else if (event == "link") {
+      events_.push_back(message.get<result::LinkEvent>());
+      const result::LinkEvent& changed = events_.back();
+      progress().Line(
+          fmt::format("{:.1f} s: link {} {}", changed.at, changed.link, changed.change));
+    } else if (event == "output") {
+      progress().Line(
+          fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
+    }
+  }
+
+  void Fail(const std::string& failure) {
+    if (failure.empty()) return;
+    failures_.push_back(failure);
+    progress().Line(failure);
   }
 
   void Watch() {
@@ -106,12 +152,19 @@ class SimulatedHub final : public Hub {
     TellStatistics(std::move(part));
   }
 
+  const scenario::Scenario& scenario_;
   sys::EventLoop& loop_;
   std::unique_ptr<SimulatorProcess> simulator_;
   std::optional<result::HubResult> report_;
   bool serves_ = false;
   bool gathers_ = false;
   std::vector<result::ClientResult> gathered_;  // the clients of a part of the statistics
+  // Of what the scenario itself does:
+  std::vector<result::FlowResult> flows_;
+  std::vector<result::ProgramOutcome> programs_;
+  std::vector<result::LinkEvent> events_;
+  result::SimulatorReport files_;
+  std::vector<std::string> failures_;
 };
 
 }  // namespace

@@ -33,10 +33,10 @@ std::string Rate(const FlowResult& flow) { return flow.rate ? HumanRate(*flow.ra
 
 std::string Loss(const FlowResult& flow) { return flow.loss ? HumanPercent(*flow.loss) : "-"; }
 
-std::string FlowTable(const RunResult& run) {
+std::string FlowTable(const std::vector<FlowResult>& flows) {
   std::vector<std::vector<std::string>> rows = {
       {"flow", "sent", "received", "loss", "rate", "min/avg/max or p50/p99"}};
-  for (const FlowResult& flow : run.flows) {
+  for (const FlowResult& flow : flows) {
     if (!flow.error.empty()) {
       rows.push_back({flow.name, "failed: " + flow.error});
     } else {
@@ -47,9 +47,9 @@ std::string FlowTable(const RunResult& run) {
   return rows.size() > 1 ? result::FormatTable(rows) : "";
 }
 
-std::string ProgramTable(const RunResult& run) {
+std::string ProgramTable(const std::vector<result::ProgramResult>& programs) {
   std::vector<std::vector<std::string>> rows = {{"program", "node", "seconds", "result"}};
-  for (const result::ProgramResult& program : run.programs) {
+  for (const result::ProgramResult& program : programs) {
     rows.push_back({program.name, program.node, fmt::format("{:.2f}", program.seconds),
                     (program.ok ? "ok: " : "FAILED: ") + program.ended});
   }
@@ -71,18 +71,6 @@ std::string CaveatLines(const RunResult& run) {
   return Lines("assumed", run.simulator.assumptions) +
          Lines("not carried", run.simulator.unsupported) + Lines("refused", run.simulator.refused) +
          Lines("limit", run.simulator.exceeded);
-}
-
-std::string FileLines(const result::SimulatorReport& report) {
-  std::string text;
-  for (const result::Capture& capture : report.captures) {
-    text += fmt::format("capture {}: {} frames, {} dropped\n", capture.file, capture.frames,
-                        capture.dropped);
-  }
-  for (const auto& [node, files] : report.state.value_or(std::vector<result::StateFiles>())) {
-    text += fmt::format("state of {}: {}\n", node, fmt::join(files, " "));
-  }
-  return text;
 }
 
 // The main result of a flow in one cell: the rate for TCP, the mean for ping, rate and loss for
@@ -229,9 +217,29 @@ std::string HumanPercent(double fraction) {
   return percent >= 10 ? fmt::format("{:.1f}%", percent) : fmt::format("{:.2g}%", percent);
 }
 
+std::string FileLines(const std::vector<result::Capture>& captures,
+                      const std::vector<result::StateFiles>& states) {
+  std::string text;
+  for (const result::Capture& capture : captures) {
+    text += fmt::format("capture {}: {} frames, {} dropped\n", capture.file, capture.frames,
+                        capture.dropped);
+  }
+  for (const auto& [node, files] : states) {
+    text += fmt::format("state of {}: {}\n", node, fmt::join(files, " "));
+  }
+  return text;
+}
+
+std::string TrafficTable(const std::vector<FlowResult>& flows,
+                         const std::vector<result::ProgramResult>& programs) {
+  return FlowTable(flows) + ProgramTable(programs);
+}
+
 std::string ResultTable(const RunResult& run) {
-  return FlowTable(run) + ProgramTable(run) + FileLines(run.simulator) + RemarkLines(run) +
-         VerdictLines(run);
+  return TrafficTable(run.flows, run.programs) +
+         FileLines(run.simulator.captures,
+                   run.simulator.state.value_or(std::vector<result::StateFiles>())) +
+         RemarkLines(run) + VerdictLines(run);
 }
 
 std::string ComparisonTable(const std::vector<RunResult>& runs) {

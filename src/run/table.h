@@ -12,6 +12,12 @@ namespace viaduct::run {
 
 // The table of one run's results (Execute()).
 std::string ResultTable(const result::RunResult& run);
+// Its part on flows and programs; empty where there are none.
+std::string TrafficTable(const std::vector<result::FlowResult>& flows,
+                         const std::vector<result::ProgramResult>& programs);
+// Its part on the files that were written: a line for each capture, and for each kernel's state.
+std::string FileLines(const std::vector<result::Capture>& captures,
+                      const std::vector<result::StateFiles>& states);
 // One table for several runs of one scenario, with a column for each mode; below it, headed by the
 // mode, what became of the links' packets and where each mode lost packets.
 std::string ComparisonTable(const std::vector<result::RunResult>& runs);

@@ -39,8 +39,8 @@ class Loader {
   Loader(const Value& root, Scenario& scenario)
       : root_(root), file_(root, "", ""), scenario_(scenario) {}
 
-  void Load(const std::string& default_name) {
-    ReadTop(default_name);
+  void Load(const std::string& default_name, Mode default_mode) {
+    ReadTop(default_name, default_mode);
     scenario_.hosts = ReadLabHosts(file_);
     scenario_.nodes = ReadNodes(file_, scenario_.routing.protocol);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
@@ -65,10 +65,10 @@ class Loader {
   }
 
  private:
-  void ReadTop(const std::string& default_name) {
+  void ReadTop(const std::string& default_name, Mode default_mode) {
     scenario_.name = file_.Has("name") ? file_.Text("name") : default_name;
     ReadMembers(file_, scenario_);
-    scenario_.says_mode = file_.Has("mode");
+    if (!file_.Has("mode")) scenario_.mode = default_mode;
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
     const Section routing = file_.Inner("routing");
     CheckRoutingIsGiven(root_);
@@ -529,7 +529,7 @@ uint64_t PingsOf(const Flow& flow) {
 }
 
 Scenario Parse(const std::string& text, const std::string& file,
-               const std::vector<std::string>& overrides) {
+               const std::vector<std::string>& overrides, Mode default_mode) {
   Value root = ParseYaml(text, file);
   WriteRoutingAsMap(root);
   for (const std::string& assignment : overrides) {
@@ -538,13 +538,14 @@ Scenario Parse(const std::string& text, const std::string& file,
   }
   Scenario scenario;
   scenario.file = file;
-  Loader(root, scenario).Load(NameFrom(file));
+  Loader(root, scenario).Load(NameFrom(file), default_mode);
   scenario.hash = Hash(scenario);
   return scenario;
 }
 
-Scenario Load(const std::string& file, const std::vector<std::string>& overrides) {
-  return Parse(ReadNamedFile(file), file, overrides);
+Scenario Load(const std::string& file, const std::vector<std::string>& overrides,
+              Mode default_mode) {
+  return Parse(ReadNamedFile(file), file, overrides, default_mode);
 }
 
 }  // namespace viaduct::scenario

@@ -197,7 +197,6 @@ struct Scenario {
   uint64_t seed = 1;
   Duration duration = Duration::Seconds(10);
   Mode mode = Mode::kOffload;
-  bool says_mode = false;            // it is not the default
   std::optional<GuestPlace> guests;  // absent: embedded; with programs: process
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
@@ -231,12 +230,13 @@ const char* KindName(Flow::Kind kind);
 // How many requests a ping sends: one at its start and after each interval until its end.
 uint64_t PingsOf(const Flow& flow);
 
-// Reads and checks a file; `overrides` are "dotted.key=value" from the command line. Throws
-// UsageError: "FILE:LINE: what is wrong; what is accepted".
-Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {});
+// Reads and checks a file; `overrides` are "dotted.key=value" from the command line. `default_mode`:
+// the mode if neither says one. Throws UsageError: "FILE:LINE: what is wrong; what is accepted".
+Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {},
+              Mode default_mode = Mode::kOffload);
 // The same from text; `file` is its name in messages.
 Scenario Parse(const std::string& text, const std::string& file,
-               const std::vector<std::string>& overrides = {});
+               const std::vector<std::string>& overrides = {}, Mode default_mode = Mode::kOffload);
 // Puts pids in the place of the names of containers (sys/container.h). Throws UsageError.
 void ResolveContainers(Scenario* scenario);
 // The effective scenario as YAML: every default filled in; Load() reads it back unchanged.

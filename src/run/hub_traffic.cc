@@ -1,0 +1,114 @@
+#include "run/hub_traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/table.h"
+#include "scenario/events.h"
+#include "sys/descriptor_limit.h"
+
+namespace viaduct::run {
+namespace {
+
+// For flows to say what they have measured; a UDP flow waits for packets that are under way.
+constexpr Duration kEndPatience = Duration::Seconds(20);
+
+void CheckNode(const scenario::Scenario& scenario, const std::string& name,
+               const std::string& where) {
+  const auto node = std::ranges::find(scenario.nodes, name, &scenario::NodeSettings::name);
+  if (node == scenario.nodes.end() || !node->remote) return;
+  throw UsageError(fmt::format(
+      "{}: {}: node {} is remote: its client runs its programs; name another node, or leave it out",
+      scenario.file, where, name));
+}
+
+std::unique_ptr<Captures> CapturesOf(const scenario::Scenario& scenario, broker::Client& client) {
+  if (scenario::CapturedLinks(scenario).empty()) return nullptr;
+  return std::make_unique<Captures>(scenario, client, HubCaptureFolder(scenario));
+}
+
+}  // namespace
+
+bool HasHubTraffic(const scenario::Scenario& scenario) {
+  return !scenario.flows.empty() || !scenario.programs.empty() || !scenario.link_events.empty() ||
+         !scenario.captures.empty() || !scenario.state.empty();
+}
+
+void CheckHubTraffic(const scenario::Scenario& scenario) {
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    CheckNode(scenario, scenario.flows[i].from, fmt::format("flows[{}].from", i));
+    CheckNode(scenario, scenario.flows[i].to, fmt::format("flows[{}].to", i));
+  }
+  for (size_t i = 0; i < scenario.programs.size(); ++i) {
+    CheckNode(scenario, scenario.programs[i].node, fmt::format("programs[{}].node", i));
+  }
+  if (scenario.mode != scenario::Mode::kSimulate) CheckFlowPrograms(scenario);
+  scenario::TryEvents(scenario);
+}
+
+std::string HubCaptureFolder(const scenario::Scenario& scenario) {
+  return scenario.name + "-captures";
+}
+
+result::HubTraffic DescribeTraffic(const scenario::Scenario& scenario,
+                                   std::vector<result::FlowResult> flows,
+                                   const std::vector<result::ProgramOutcome>& programs) {
+  result::HubTraffic traffic;
+  traffic.flows = std::move(flows);
+  for (size_t i = 0; i < std::min(traffic.flows.size(), scenario.flows.size()); ++i) {
+    traffic.flows[i].start = scenario.flows[i].start.ToSeconds();
+  }
+  for (const result::ProgramOutcome& outcome : programs) {
+    traffic.programs.push_back(outcome.program);
+  }
+  return traffic;
+}
+
+std::string HubTrafficTable(const result::HubTraffic& traffic) {
+  std::string text = TrafficTable(traffic.flows, traffic.programs);
+  if (!traffic.events.empty()) {
+    text += fmt::format("{} events; the last: {:.1f} s: link {} {}\n", traffic.events.size(),
+                        traffic.events.back().at, traffic.events.back().link,
+                        traffic.events.back().change);
+  }
+  return text + FileLines(traffic.captures, traffic.state);
+}
+
+LabTraffic::LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop,
+                       broker::Client& client, EngineWatch* engine, Progress& progress)
+    : scenario_(scenario),
+      loop_(loop),
+      captures_(CapturesOf(scenario, client)),
+      runner_(scenario, loop, client, LinkEvents(scenario, client, engine, captures_.get()),
+              progress) {}
+
+void LabTraffic::Start() {
+  sys::RaiseDescriptorLimit();  // each program of a flow needs three
+  runner_.Start();
+}
+
+result::HubTraffic LabTraffic::Finish(std::vector<std::string>* failures) {
+  if (!runner_.Done()) {
+    runner_.EndEarly();
+    loop_.Run([&] { return runner_.FlowsDone(); }, MonotonicClock::Now() + kEndPatience);
+  }
+  runner_.Finish();
+  result::HubTraffic traffic = DescribeTraffic(scenario_, runner_.Flows(), runner_.Programs());
+  traffic.events = runner_.events();
+  if (const Histogram& lateness = runner_.event_lateness(); lateness.Count() > 0) {
+    traffic.event_timing = result::Summarize(lateness);
+  }
+  if (captures_) traffic.captures = captures_->Finish();
+  std::ranges::copy(runner_.failures(), std::back_inserter(*failures));
+  for (const result::Capture& capture : traffic.captures) {
+    if (capture.error.empty()) continue;
+    failures->push_back(fmt::format("capture of link '{}': {}", capture.link, capture.error));
+  }
+  return traffic;
+}
+
+}  // namespace viaduct::run
