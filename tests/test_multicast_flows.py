@@ -158,3 +158,34 @@ def test_what_is_printed_is_read_again(scenario: Write, tmp_path: Path) -> None:
     again = tmp_path / "again.yaml"
     again.write_text(first)
     assert viaduct("run", again, "--print").expect().output == first
+
+
+@pytest.mark.parametrize("family", list(GROUPS))
+@pytest.mark.parametrize("how", HOWS)
+def test_a_route_is_of_its_source_alone(
+    how: str, family: str, scenario: Write, tmp_path: Path
+) -> None:
+    """Two sources send to one group by one wire, and each has its own branch behind it."""
+    group = GROUPS[family]
+    text = TREE.replace("nodes: 5", "nodes: 6").replace(
+        "routing:", "  - {pair: [n5, n0]}\nrouting:"
+    )
+    text += ADDRESSING[family] + how
+    text += f"""
+multicast:
+  - {{node: n0, source: n5, group: "{group}", from: n5-n0, to: [n0-n1]}}
+  - {{node: n1, source: n0, group: "{group}", from: n0-n1, to: [n1-n2]}}
+  - {{node: n1, source: n5, group: "{group}", from: n0-n1, to: [n1-n3]}}
+flows:
+"""
+    for source in ("n0", "n5"):
+        for receiver in ("n2", "n3"):
+            text += flow(group, receiver).replace("from: n0", f"from: {source}")
+    file = tmp_path / "run.json"
+    viaduct("run", scenario(text), "--json", file).expect()
+    received = {(each["from"], each["to"]): each for each in results(file)["flows"]}
+    for branch in (("n0", "n2"), ("n5", "n3")):
+        assert received[branch]["sent"] > 100
+        assert received[branch]["received"] == received[branch]["sent"], branch
+    for other in (("n0", "n3"), ("n5", "n2")):
+        assert received[other]["received"] == 0, other

@@ -5,6 +5,7 @@
 #include "node-stacks.h"
 
 #include "dont-fragment-routing.h"
+#include "source-multicast-routing.h"
 #include "type-check.h"
 
 #include "ns3/boolean.h"
@@ -133,8 +134,8 @@ AddNode(StackGroup& group, Ptr<Node> node, bool runsProtocol, const ObjectFactor
 {
     auto list4 = CreateObject<DontFragmentRouting>();
     auto list6 = CreateObject<Ipv6ListRouting>();
-    list4->AddRoutingProtocol(CreateObject<Ipv4StaticRouting>(), 0);
-    list6->AddRoutingProtocol(CreateObject<Ipv6StaticRouting>(), 0);
+    list4->AddRoutingProtocol(CreateObject<Ipv4SourceStaticRouting>(), 0);
+    list6->AddRoutingProtocol(CreateObject<Ipv6SourceStaticRouting>(), 0);
     if (runsProtocol && protocols.IsTypeIdSet())
     {
         Ptr<Object> protocol = protocols.Create<Object>();
@@ -181,6 +182,32 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
 }
 
 } // namespace
+
+std::vector<std::string>
+IgnoredSettings(const Scenario& scenario)
+{
+    const auto isOfNeighbours = [](const std::string& name) {
+        return name.starts_with("net.ipv4.neigh.") || name.starts_with("net.ipv6.neigh.");
+    };
+    std::vector<std::string> sentences;
+    for (const NodeSettings& node : scenario.nodes)
+    {
+        std::string names;
+        for (const auto& [name, value] : node.sysctls)
+        {
+            if (!node.kernel && !isOfNeighbours(name))
+            {
+                names += (names.empty() ? "" : ", ") + name;
+            }
+        }
+        if (!names.empty())
+        {
+            sentences.push_back("sysctls of " + node.name + ": ns-3's own stack has no " + names +
+                                "; give the node stack: kernel");
+        }
+    }
+    return sentences;
+}
 
 ObjectFactory
 ProtocolFactory(const Scenario& scenario)

@@ -11,6 +11,9 @@
 
 #include "scenario/scenario.h"
 
+#include <string>
+#include <vector>
+
 namespace ns3::sim
 {
 
@@ -21,6 +24,13 @@ namespace ns3::sim
  * @throw viaduct::UsageError naming the routing settings that ns-3 does not support
  */
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const Network& network);
+
+/**
+ * @param scenario a scenario in mode simulate
+ * @return a sentence for each node that has kernel settings (`sysctls`) which ns-3's own stack has
+ * not, for the results
+ */
+std::vector<std::string> IgnoredSettings(const viaduct::scenario::Scenario& scenario);
 
 /**
  * @param scenario a scenario

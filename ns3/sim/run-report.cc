@@ -320,6 +320,23 @@ StatisticsOf(const PathChannel& channel, std::size_t device)
 
 } // namespace
 
+std::string
+BuildOfNs3()
+{
+    std::string text;
+#ifdef NS3_ASSERT_ENABLE
+    text += "asserts on";
+#else
+    text += "asserts off";
+#endif
+#ifdef NS3_LOG_ENABLE
+    text += ", logging on";
+#else
+    text += ", logging off";
+#endif
+    return text;
+}
+
 std::map<std::string, double>
 LoopTimes(const ReactorSimulatorImpl& reactor)
 {

@@ -40,43 +40,8 @@ const Time LOOK_INTERVAL =
     MilliSeconds(200);           // between reads of the routes, until they have converged
 const Time SETTLED = Seconds(2); // without a further route, if nothing tells how many will come
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
-const Time HUB_INTERVAL = MilliSeconds(500);    // between two messages with a hub's statistics
-// The statistics of many clients are sent in pieces, so that no frame waits for all of them.
-constexpr std::size_t HUB_PIECE = 16;
-const Time HUB_PAUSE = MilliSeconds(1); // between two pieces
 // Wall time between two progress messages of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
-
-/** Whether the ns-3 that this was built against has assertions and logging. */
-std::string
-BuildOfNs3()
-{
-    std::string text;
-#ifdef NS3_ASSERT_ENABLE
-    text += "asserts on";
-#else
-    text += "asserts off";
-#endif
-#ifdef NS3_LOG_ENABLE
-    text += ", logging on";
-#else
-    text += ", logging off";
-#endif
-    return text;
-}
-
-/**
- * @param scenario a hub's
- * @return whether anything of it happens at a time that counts from convergence
- */
-bool
-HasTimes(const viaduct::scenario::Scenario& scenario)
-{
-    return !scenario.flows.empty() || !scenario.programs.empty() || !scenario.link_events.empty() ||
-           std::any_of(scenario.nodes.begin(), scenario.nodes.end(), [](const auto& node) {
-               return !node.waypoints.empty();
-           });
-}
 
 } // namespace
 
@@ -126,6 +91,12 @@ ScenarioRun::Run()
         return RunHub();
     }
     m_simulated = AssumeRates(m_scenario);
+    if (IsSimulate())
+    {
+        const std::vector<std::string> ignored = IgnoredSettings(m_scenario);
+        m_simulated.assumptions.insert(
+            m_simulated.assumptions.end(), ignored.begin(), ignored.end());
+    }
     ProbeProtocol(ProtocolFactory(m_scenario));
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_part.host);
     m_bridged = MakeFrameReachability(m_scenario, *m_network);
@@ -165,71 +136,6 @@ ScenarioRun::Run()
     m_view.reset();
     m_traffic.reset();
     Simulator::Destroy();
-}
-
-void
-ScenarioRun::RunHub()
-{
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels check them
-    // Wires without a SPEC do nothing, as between a lab's nodes: its clients are in real time.
-    m_simulated.plain = WifiLinksOf(m_scenario);
-    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
-    m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);
-    m_files = std::make_unique<SimulatedFiles>(m_scenario, *m_network, m_captures);
-    Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
-    Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
-    if (HasTimes(m_scenario))
-    {
-        // Nothing else waits for routes, and to look at those of a thousand clients takes time.
-        m_bridged = MakeFrameReachability(m_scenario, *m_network);
-        if (!m_bridged)
-        {
-            m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
-        }
-        Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
-    }
-    Simulator::Run();
-    if (m_traffic)
-    {
-        m_traffic->SendResults();
-    }
-    viaduct::result::SimulatorReport files;
-    m_files->Describe(files);
-    m_control.Send("report",
-                   {{"ns3", VIADUCT_NS3_VERSION},
-                    {"build", BuildOfNs3()},
-                    {"results", m_hub->Describe()},
-                    {"files", files}});
-    m_traffic.reset();
-    m_hub.reset();
-    Simulator::Destroy();
-}
-
-void
-ScenarioRun::ReportHub()
-{
-    m_control.Send("hub", m_hub->Summarize());
-    Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportHub, this);
-}
-
-void
-ScenarioRun::ReportTiming()
-{
-    m_control.Send("timing",
-                   viaduct::result::Summarize(ReactorSimulatorImpl::Get()->GetLateness()));
-    Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportTiming, this);
-}
-
-void
-ScenarioRun::SendStatistics(std::size_t from)
-{
-    m_control.Send("statistics",
-                   {{"results", m_hub->Describe(from, HUB_PIECE)},
-                    {"last", from + HUB_PIECE >= m_hub->GetN()}});
-    if (from + HUB_PIECE < m_hub->GetN())
-    {
-        Simulator::Schedule(HUB_PAUSE, &ScenarioRun::SendStatistics, this, from + HUB_PIECE);
-    }
 }
 
 void
@@ -424,7 +330,7 @@ void
 ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
 {
     m_control.Send("converged", convergence);
-    if (m_scenario.routing.sample && m_reachability)
+    if (m_scenario.routing.sample && m_reachability && !m_part.hub && !m_part.live)
     {
         SampleRoutes();
     }

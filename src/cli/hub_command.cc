@@ -57,9 +57,8 @@ void CheckRemoteStations(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || !scenario::IsOnWifi(scenario, node.name)) continue;
     const std::vector<wire::IpPrefix> addresses = run::AddressesOf(scenario, node);
-    const auto ipv6 = std::ranges::find(addresses, wire::Family::kIpv6, [](const auto& prefix) {
-      return prefix.address.family;
-    });
+    const auto ipv6 = std::ranges::find(addresses, wire::Family::kIpv6,
+                                        [](const auto& prefix) { return prefix.address.family; });
     if (ipv6 == addresses.end()) continue;
     throw UsageError(fmt::format(
         "{}: nodes.{}.remote: the client of a Wi-Fi station has IPv4 only, and the node has {}; "
@@ -72,8 +71,7 @@ void CheckRemoteStations(const scenario::Scenario& scenario) {
 scenario::Scenario LoadForHub(const HubCommandOptions& options) {
   std::vector<std::string> overrides = options.set;
   if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);
-  scenario::Scenario scenario =
-      scenario::Load(options.file, overrides, scenario::Mode::kSimulate);
+  scenario::Scenario scenario = scenario::Load(options.file, overrides, scenario::Mode::kSimulate);
   if (!scenario.hosts.empty()) {
     throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
   }
@@ -170,6 +168,9 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   result::Environment environment = run::DescribeEnvironment(invocation.words);
   CheckAddress(options.address);
   run::CheckHubTraffic(scenario);
+  if (scenario.routing.sample) {
+    std::fprintf(stderr, "not run in a hub: routing.sample; viaduct run has that\n");
+  }
   const std::optional<uint16_t> cipher_port = CipherPort(options.encrypt);
   if (cipher_port) CheckEncryptable(scenario);
   std::optional<Duration> duration;

@@ -1,6 +1,10 @@
 // viaduct up: builds a lab and leaves it running.
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/arguments.h"
@@ -12,6 +16,21 @@
 namespace viaduct::cli {
 namespace {
 
+// The parts of a scenario that a lab which stays up does not run: "flows (2), captures (1)".
+std::string PartsNotRun(const scenario::Scenario& scenario) {
+  const std::pair<const char*, size_t> parts[] = {
+      {"flows", scenario.flows.size()},
+      {"programs", scenario.programs.size()},
+      {"events", scenario.link_events.size()},
+      {"captures", scenario.captures.size()},
+      {"routing.sample", scenario.routing.sample ? 1 : 0}};
+  std::string text;
+  for (const auto& [key, count] : parts) {
+    if (count > 0) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key, count);
+  }
+  return text;
+}
+
 void Up(const ScenarioOptions& options, bool quiet) {
   scenario::Scenario scenario = options.Understand(options.Text());
   if (!scenario.hosts.empty()) {
@@ -22,6 +41,10 @@ void Up(const ScenarioOptions& options, bool quiet) {
   }
   scenario::ResolveContainers(&scenario);
   NeedRoot();
+  if (const std::string parts = PartsNotRun(scenario); !parts.empty()) {
+    std::fprintf(stderr, "not run in a lab that stays up: %s; viaduct run and viaduct hub do\n",
+                 parts.c_str());
+  }
   run::BringUp(scenario, quiet);
   if (!quiet) {
     std::fprintf(stderr, "lab %s is up; viaduct exec %s -- CMD, viaduct down %s\n",
@@ -41,8 +64,8 @@ void AddUp(CLI::App& app, Invocation&) {
   options->scenario.AddTo(*command);
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
-      "The protocol keeps running in the background; the scenario's flows and programs do not "
-      "run.\n"
+      "The protocol keeps running in the background; the scenario's flows, programs, events and "
+      "captures do not run, and the command says so.\n"
       "Example:\n  viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14");
   command->callback([options] { Up(options->scenario, options->quiet); });
 }

@@ -60,7 +60,8 @@ class Lab {
   int IfIndex(const Endpoint& endpoint);  // in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
   // Whether this endpoint's transmissions pass a queueing discipline (a SPEC emulated by the
-  // kernel, a physical interface): a packet socket that sends on it must not bypass it
+  // kernel, a physical interface), or are seen by captures there alone (to a remote node): a packet
+  // socket that sends on it must not bypass it
   // (PACKET_QDISC_BYPASS).
   bool HasQdisc(const Endpoint& endpoint) const;
 

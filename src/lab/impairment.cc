@@ -162,6 +162,9 @@ bool HasKernelImpairments(const Topology& topology) {
 }
 
 bool HasQdisc(const Topology& topology, const Endpoint& endpoint) {
+  const auto is_it = [&](const Endpoint& end) {
+    return end.node == endpoint.node && end.interface == endpoint.interface;
+  };
   for (const Node& node : topology.nodes) {
     for (const Interface& interface : node.interfaces) {
       if (node.name == endpoint.node && interface.name == endpoint.interface &&
@@ -171,12 +174,11 @@ bool HasQdisc(const Topology& topology, const Endpoint& endpoint) {
     }
   }
   for (const Link& link : topology.links) {
+    // Captures see what is sent to a remote node at this end alone, and nothing that bypasses it.
+    if (HasRemote(topology, link) && std::ranges::any_of(link.endpoints, is_it)) return true;
     if (link.emulator != Emulator::kKernel) continue;
     for (size_t i = 0; i < link.specs.size(); ++i) {
-      const Endpoint& end = link.endpoints[i];
-      if (end.node == endpoint.node && end.interface == endpoint.interface) {
-        return !link.specs[i].IsPlainWire();
-      }
+      if (is_it(link.endpoints[i])) return !link.specs[i].IsPlainWire();
     }
   }
   return false;

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "io/pcap_writer.h"
 #include "io/ring_port.h"
-#include "run/traffic.h"
 #include "scenario/events.h"
 
 namespace viaduct::run {
@@ -75,9 +74,10 @@ struct Captures::Link {
 };
 
 Captures::Captures(const scenario::Scenario& scenario, broker::Client& client,
-                   const std::string& directory)
+                   const std::string& directory, RemoteHosts remotes)
     : scenario_(scenario),
       client_(client),
+      remotes_(remotes),
       wake_(SystemCall("eventfd", eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -102,7 +102,7 @@ Captures::Link& Captures::Find(const std::string& name) {
 
 void Captures::Start(const std::string& link) {
   std::vector<io::RingPort> ports;
-  const std::vector<lab::Endpoint> endpoints = EndpointsOf(scenario_, link);
+  const std::vector<lab::Endpoint> endpoints = EndpointsOf(scenario_, link, remotes_);
   for (const lab::Endpoint& endpoint : endpoints) {
     ports.push_back(OpenPort(client_, endpoint, endpoints.size() == 1));
   }

@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "broker/client.h"
 #include "result/run.h"
+#include "run/traffic.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
@@ -25,8 +26,8 @@ class Captures {
   // Creates the files, then captures in a thread of its own until Finish() or destruction: the
   // scenario's `captures` from now on, the links of its events from Start() to Stop(). Throws
   // Error.
-  Captures(const scenario::Scenario& scenario, broker::Client& client,
-           const std::string& directory);
+  Captures(const scenario::Scenario& scenario, broker::Client& client, const std::string& directory,
+           RemoteHosts remotes = RemoteHosts::kAreNodes);
   ~Captures();
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
@@ -49,6 +50,7 @@ class Captures {
 
   const scenario::Scenario& scenario_;
   broker::Client& client_;
+  const RemoteHosts remotes_;
   Mutex mutex_;
   std::vector<std::unique_ptr<Link>> links_ VIADUCT_GUARDED_BY(mutex_);
   std::atomic<bool> stop_ = false;

@@ -26,9 +26,23 @@ void CheckNode(const scenario::Scenario& scenario, const std::string& name,
       scenario.file, where, name));
 }
 
+// Each end's arrivals are captured, and of a link with one end here what it sends, too.
+void CheckLabCaptures(const scenario::Scenario& scenario) {
+  for (const std::string& link : scenario::CapturedLinks(scenario)) {
+    const size_t ends = EndpointsOf(scenario, link).size();
+    const size_t here = EndpointsOf(scenario, link, RemoteHosts::kAreElsewhere).size();
+    if (here == ends || here == 1) continue;
+    throw UsageError(fmt::format(
+        "{}: captures: link {} has {} remote nodes and {} others, and nobody here gets what is for "
+        "the remote ones; leave it out",
+        scenario.file, link, ends - here, here));
+  }
+}
+
 std::unique_ptr<Captures> CapturesOf(const scenario::Scenario& scenario, broker::Client& client) {
   if (scenario::CapturedLinks(scenario).empty()) return nullptr;
-  return std::make_unique<Captures>(scenario, client, HubCaptureFolder(scenario));
+  return std::make_unique<Captures>(scenario, client, HubCaptureFolder(scenario),
+                                    RemoteHosts::kAreElsewhere);
 }
 
 }  // namespace
@@ -46,7 +60,10 @@ void CheckHubTraffic(const scenario::Scenario& scenario) {
   for (size_t i = 0; i < scenario.programs.size(); ++i) {
     CheckNode(scenario, scenario.programs[i].node, fmt::format("programs[{}].node", i));
   }
-  if (scenario.mode != scenario::Mode::kSimulate) CheckFlowPrograms(scenario);
+  if (scenario.mode != scenario::Mode::kSimulate) {
+    CheckFlowPrograms(scenario);
+    CheckLabCaptures(scenario);
+  }
   scenario::TryEvents(scenario);
 }
 
@@ -83,7 +100,9 @@ LabTraffic::LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop,
     : scenario_(scenario),
       loop_(loop),
       captures_(CapturesOf(scenario, client)),
-      runner_(scenario, loop, client, LinkEvents(scenario, client, engine, captures_.get()),
+      runner_(scenario, loop, client,
+              LinkEvents(scenario, client, engine, captures_.get(), nullptr,
+                         RemoteHosts::kAreElsewhere),
               progress) {}
 
 void LabTraffic::Start() {

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "path/packet/pipeline_name.h"
-#include "run/traffic.h"
 
 namespace viaduct::run {
 
 void LinkEvents::Apply(const scenario::LinkEvent& event) {
   switch (event.kind) {
     case scenario::LinkEvent::Kind::kState:
-      for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link)) {
+      for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link, remotes_)) {
         if (!peers_ || peers_->IsHere(endpoint.node)) client_.SetLinkUp(endpoint, event.on);
       }
       return;

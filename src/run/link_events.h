@@ -5,6 +5,7 @@
 #include "run/captures.h"
 #include "run/engine_watch.h"
 #include "run/peers.h"
+#include "run/traffic.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
@@ -14,8 +15,14 @@ class LinkEvents {
   // All must outlive this object. Of links between hosts, each end is its own host's (`peers`).
   // `engine` and `captures` may be null if no event needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
-             Captures* captures, Peers* peers = nullptr)
-      : scenario_(scenario), client_(client), engine_(engine), captures_(captures), peers_(peers) {}
+             Captures* captures, Peers* peers = nullptr,
+             RemoteHosts remotes = RemoteHosts::kAreNodes)
+      : scenario_(scenario),
+        client_(client),
+        engine_(engine),
+        captures_(captures),
+        peers_(peers),
+        remotes_(remotes) {}
 
   // Throws Error.
   void Apply(const scenario::LinkEvent& event);
@@ -28,6 +35,7 @@ class LinkEvents {
   EngineWatch* engine_;
   Captures* captures_;
   Peers* peers_;
+  const RemoteHosts remotes_;
 };
 
 }  // namespace viaduct::run

@@ -25,7 +25,8 @@ class SimulatedHub final : public Hub {
   SimulatedHub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop)
       : Hub(options.quiet), scenario_(scenario), loop_(loop) {
     simulator_ = std::make_unique<SimulatorProcess>(
-        FindSimulator(), scenario, UniqueFd(), HubCaptureFolder(scenario), std::vector<Duration>(), LabUse::kOfRun, "",
+        FindSimulator(), scenario, UniqueFd(), HubCaptureFolder(scenario), std::vector<Duration>(),
+        LabUse::kOfRun, "",
         HubPlace{fmt::format("{}:{}", options.address, options.port), options.inner_socket});
     simulator_->OnOutput([this](const std::string& line) { progress().Line(line); });
     Watch();

@@ -313,8 +313,12 @@ void ParseTcp(FlowResult& result, const Flow& flow, const std::string& receiver,
 
 }  // namespace
 
-std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
-                                       const std::string& link) {
+std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const std::string& link,
+                                       RemoteHosts remotes) {
+  const auto is_elsewhere = [&](const std::string& name) {
+    const auto node = std::ranges::find(scenario.nodes, name, &scenario::NodeSettings::name);
+    return remotes == RemoteHosts::kAreElsewhere && node->remote && node->host;
+  };
   std::map<std::string, int> interfaces;
   for (const scenario::LinkSettings& candidate : scenario.links) {
     std::vector<lab::Endpoint> endpoints;
@@ -322,7 +326,9 @@ std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
       const std::string name = fmt::format("eth{}", interfaces[node]++);
       endpoints.push_back({node, candidate.interface.empty() ? name : candidate.interface});
     }
-    if (candidate.name == link) return endpoints;
+    if (candidate.name != link) continue;
+    std::erase_if(endpoints, [&](const lab::Endpoint& end) { return is_elsewhere(end.node); });
+    return endpoints;
   }
   throw UsageError(fmt::format("there is no link '{}'", link));
 }

@@ -24,9 +24,16 @@ struct FlowCommands {
   std::vector<std::pair<std::string, std::string>> needs;
 };
 
+// Where remote hosts (nodes.NAME.remote) are in a lab.
+enum class RemoteHosts {
+  kAreNodes,      // of this lab, as others
+  kAreElsewhere,  // of a hub: they have no namespace
+};
+
 // The interfaces of a link, in the order of its nodes: interfaces are eth0, eth1, ... in the order
-// of the scenario's links; those of the machine keep their names.
-std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const std::string& link);
+// of the scenario's links; those of the machine keep their names. Hosts elsewhere have none.
+std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const std::string& link,
+                                       RemoteHosts remotes = RemoteHosts::kAreNodes);
 
 // `index`: that of the flow, which determines the port; `load`: the path of viaduct-load.
 FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const std::string& load);

@@ -1,6 +1,9 @@
 // Generates docs/scenario.md from the table of keys.
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
+
 #include "base/markdown.h"
 #include "scenario/keys.h"
 
@@ -35,6 +38,15 @@ flows:
 
 )";
 
+const std::string kUsesHead = R"(
+## What each command does with them
+
+`viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that they have; and `viaduct run` on several hosts. `viaduct sweep`,
+`plot` and `view` run `viaduct run`. All of them honour the keys that are not in this table. *refused*: an error that names the key. *not
+run*: the command says that it does not do that. *-*: it has no meaning there, so that one file serves all modes.
+
+)";
+
 std::string Code(const std::string& text) {
   return text.empty() ? "" : "`" + TableCell(text) + "`";
 }
@@ -47,6 +59,44 @@ std::string TypeColumn(const Key& key) {
   return DescribeType(key);
 }
 
+const char* UseCell(Use use) {
+  switch (use) {
+    case Use::kHonoured:
+      return "yes";
+    case Use::kRefused:
+      return "refused";
+    case Use::kNotRun:
+      return "not run";
+    case Use::kNoMeaning:
+      break;
+  }
+  return "-";
+}
+
+bool IsUsedByAll(const Key& key) {
+  return std::string_view(key.uses).find_first_not_of(static_cast<char>(Use::kHonoured)) ==
+         std::string_view::npos;
+}
+
+// What each command does with the keys that not all honour.
+std::string DocumentUses() {
+  std::string head = "| key |", rule = "|---|";
+  for (const char* command : kCommands) {
+    head += fmt::format(" {} |", command);
+    rule += "---|";
+  }
+  std::string text = kUsesHead + head + "\n" + rule + "\n";
+  for (const Key& key : Keys()) {
+    if (IsUsedByAll(key)) continue;
+    text += fmt::format("| `{}` |", key.path);
+    for (size_t i = 0; i < std::size(kCommands); ++i) {
+      text += fmt::format(" {} |", UseCell(key.UseBy(i)));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string DocumentKeys() {
@@ -57,7 +107,7 @@ std::string DocumentKeys() {
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, TableCell(TypeColumn(key)),
                         alias ? "" : Code(key.Default()), TableCell(key.help), Code(key.example));
   }
-  return text;
+  return text + DocumentUses();
 }
 
 }  // namespace viaduct::scenario

@@ -77,29 +77,29 @@ constexpr Key kKeys[] = {
      that is right for the scenario, which the results and the command name with the reason; `simulator`. The
      default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf`, `simulator`, or
      `auto`, which is `ebpf` where this machine has it. Or a map, `{program: NAME}`, of nodes that forward frames.)",
-     "ebpf", "kernel ebpf joined userspace auto simulator"},
+     "ebpf", "kernel ebpf joined userspace auto simulator", "-yyyyyy"},
     {"data_plane.program", Type::kText, Elsewhere(),
      R"(The nodes that are not hosts forward the hosts' Ethernet frames by this program, in every mode: `bridge`, which
      learns, `hub`, or a shared library (`FILE.so`) with a class of your own ([layer 2](howto/layer2.md)). All hosts
      are on one network. In mode `offload` the program runs in a process without privileges, in the others in the
      simulator. `routing.protocol` is then `none`, the default, or the TypeId of an ns3::Object of your own, which is
      aggregated to these nodes and writes the program's table.)",
-     "libmesh.so"},
+     "libmesh.so", "", "yyyyyyr"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time,
      `kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of an
      executable). Mode `offload` accepts `kernel` too: there it is the host's.)",
-     "kernel:6.12"},
+     "kernel:6.12", "", "yrryyyy"},
     {"kernel_memory", Type::kInteger, PlainPrinted<&Scenario::kernel_memory>().From(16, 65536),
      R"(Memory of the guest in which the kernels in virtual time run, MiB (mode `simulate`, with `stack: kernel`;
      nodes with one version share a guest). If absent: what it needs for its nodes. It sets TCP's windows, too, as
      on any machine: two runs with other values are two experiments.)",
-     "256"},
+     "256", "", "yrrrryr"},
     {"guests", Type::kChoice, PlainPrinted<&Scenario::guests>(),
      R"(Where the kernels of `stack: kernel` are in mode `simulate`: `embedded`, in the simulator's process, which is faster
      and gives the same results (those that cannot be there have processes); `process`, each in a process of its
      own. The default is `embedded`, with `programs` it is `process` ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
-     "process", "process embedded"},
+     "process", "process embedded", "y----y-"},
     {"routing", Type::kProtocol, Inner<&Scenario::routing>(),
      R"(The routing protocol of every node that is not a host: a map, or only the protocol
      (`routing: none`).)",
@@ -119,7 +119,7 @@ constexpr Key kKeys[] = {
      R"(Writes to the results, from convergence on and each so long, to which neighbour each node sends what is for
      each other one, as its protocol says then (`route_samples`); default: not at all. Not with `WMRP`, nor with
      several `hosts`, nor with protocols that find routes on demand.)",
-     "1s"},
+     "1s", "", "yyyynnr"},
     {"convergence", Type::kSection, Group<Scenario>(), "Waiting for routes.", "{timeout: 30s}"},
     {"convergence.timeout", Type::kDuration, PlainMember<&Scenario::convergence_timeout>(),
      R"(How long to wait until all pairs of nodes can reach each other; not if the protocol finds
@@ -128,34 +128,35 @@ constexpr Key kKeys[] = {
     {"convergence.required", Type::kBoolean, PlainMember<&Scenario::convergence_required>(),
      "Whether the run fails if some pair cannot by then.", "false"},
     {"timing", Type::kSection, Group<Scenario, HasTiming>(),
-     "Requirements on the run's own timing.", "{lateness_limit: 1ms}"},
+     "Requirements on the run's own timing.", "{lateness_limit: 1ms}", "", "-yyy-yy"},
     {"timing.lateness_limit", Type::kDuration, PlainPrinted<&Scenario::lateness_limit>(),
      R"(The run is VOID (exit status 4) if 1% of the simulator's events, of the packets of links
      with a SPEC, or of the scenario's `events`, were later than this.)",
-     "1ms"},
-    {"hub", Type::kSection, Group<Scenario, HasHub>(), "Of `viaduct hub`.", "{readers: 2}"},
+     "1ms", "", "-yyy-yy"},
+    {"hub", Type::kSection, Group<Scenario, HasHub>(), "Of `viaduct hub`.", "{readers: 2}", "",
+     "-----y-"},
     {"hub.readers", Type::kInteger, PlainPrinted<&Scenario::hub_readers>().From(0, 64),
      R"(Threads that read what clients send, each from a UDP socket of its own, to which the kernel
      gives its share of the clients; 0: the simulator, or the lab's path engine, reads by itself.
      If absent: as many as this machine has processors for, beside that one, at most 8.)",
-     "4"},
+     "4", "", "-----y-"},
     {"hub.queue", Type::kInteger, PlainPrinted<&Scenario::hub_queue>().From(256, 1 << 20),
      R"(Frames from clients that may wait for the simulation or for the lab's links, all clients'. While
      several wait, a client may have its share of them: more of them survive a longer stall of the
      machine, and wait longer when clients flood. Each needs memory for a frame of the longest link.
      If absent: 4096.)",
-     "65536"},
+     "65536", "", "-----y-"},
 
     {"hosts", Type::kNodeSet, Custom<Scenario, PrintHosts>(),
      R"(Runs the lab on these machines together ([several hosts](hosts.md)), in the modes `emulate` and `offload`:
      a map from names to settings.)",
-     "{h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}"},
-    {"hosts.NAME", Type::kSection, Elsewhere(), "One host.", "{address: 192.0.2.3}"},
+     "{h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}", "", "rryyrry"},
+    {"hosts.NAME", Type::kSection, Elsewhere(), "One host.", "{address: 192.0.2.3}", "", "rryyrry"},
     {"hosts.NAME.address", Type::kText, Custom<LabHost, PrintAddress>(),
      "Its address, IPv4 or IPv6, to which the other hosts send the packets of links between hosts.",
-     "192.0.2.3"},
+     "192.0.2.3", "", "rryyrry"},
     {"hosts.NAME.login", Type::kText, PlainPrinted<&LabHost::login>(),
-     "How `mpirun` reaches it by ssh; default: the address.", "user@h3.example"},
+     "How `mpirun` reaches it by ssh; default: the address.", "user@h3.example", "", "rryyrry"},
 
     {"nodes", Type::kNodeSet, Custom<Scenario, PrintNodes>(),
      R"(The nodes: a number (`5` makes n0 to n4), a list of names, or a map from names to settings,
@@ -175,14 +176,15 @@ constexpr Key kKeys[] = {
      ([routing daemons](howto/daemons.md)); convergence is waited for between those nodes that are connected
      without it. In mode `emulate` its `data_plane` is `kernel` unless it says otherwise. Not with `WMRP`, nor with
      several `hosts`.)",
-     "none", "none"},
+     "none", "none", "yyyyyyr"},
     {"nodes.NAME.data_plane", Type::kPlane, Custom<NodeSettings, PrintPlane>(),
      "Where this node's packets are forwarded; default: `data_plane`.", "kernel",
-     "kernel ebpf joined userspace auto simulator"},
+     "kernel ebpf joined userspace auto simulator", "-yyyyyy"},
     {"nodes.NAME.data_plane.program", Type::kText, Elsewhere(),
-     "The program that forwards this node's frames; default: `data_plane.program`.", "hub"},
+     "The program that forwards this node's frames; default: `data_plane.program`.", "hub", "",
+     "yyyyyyr"},
     {"nodes.NAME.stack", Type::kText, Custom<NodeSettings, PrintStack>(),
-     "This node's network stack; default: `stack`.", "kernel"},
+     "This node's network stack; default: `stack`.", "kernel", "", "yrryyyy"},
     {"nodes.NAME.sysctls", Type::kTable, PlainPrinted<&NodeSettings::sysctls>(),
      R"(Kernel settings of the node's namespace, set last. Those of neighbours (`net.ipv4.neigh.eth0.*`) count for ns-3, too.)",
      "{net.ipv4.tcp_congestion_control: reno}"},
@@ -190,22 +192,23 @@ constexpr Key kKeys[] = {
      R"(Interfaces of this machine that are moved into the node during the run, for its kernel and
      programs alone; with `links[].interface` the routing protocol speaks over them too. A Wi-Fi card
      moves with all of its interfaces, to one node.)",
-     "[enp3s0]"},
+     "[enp3s0]", "", "ryyyyyy"},
     {"nodes.NAME.container", Type::kText, PlainPrinted<&NodeSettings::container>(),
      R"(The node is a container that runs already, of docker or podman, by its name; or a network
      namespace by its name (`ip netns`) or a process's pid. It gets the node's interfaces, addresses
      and routes as long as the lab lives, and is left as it was. It must have no `eth0` and no default
      route (`--network none`), and belong to you, unless root itself runs the command. Such a node is a
      host; it runs its own programs, no flows or programs of the scenario. Not in mode simulate.)",
-     "web"},
+     "web", "", "ryyyyyr"},
     {"nodes.NAME.remote", Type::kText, Custom<NodeSettings, PrintRemote>(),
      R"(For `viaduct hub`: the node's programs are on another host, its client. `true`: the host that
      claims the node with the hub's key (`viaduct join`); an address: the host that has it, by a VXLAN
      interface of its kernel; `any`: the first one that sends. Such a node is a host, on one link; with AODV, DSDV, or
      `host: false`, a router ([remote nodes](remote.md)). Other commands take it for one of their own.)",
-     "192.0.2.7"},
+     "192.0.2.7", "", "-----y-"},
     {"nodes.NAME.vni", Type::kInteger, Custom<NodeSettings, PrintVni>().From(1, 0xffffff),
-     "With `remote`: its VXLAN network identifier; default: the lowest that is free.", "17"},
+     "With `remote`: its VXLAN network identifier; default: the lowest that is free.", "17", "",
+     "-----y-"},
 
     {"nodes.NAME.loopback", Type::kWords, Printed<&NodeSettings::loopback>(),
      R"(The node's own addresses (one of IPv4, one of IPv6), on its loopback interface; default: from
@@ -214,7 +217,7 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.on_host", Type::kText, PlainPrinted<&NodeSettings::on_host>(),
      R"(With `hosts`: the one that has this node. Nodes without it are placed so that the links between hosts carry as
      little as possible.)",
-     "h1"},
+     "h1", "", "rryyrry"},
 
     {"nodes.NAME.position", Type::kTexts, Custom<NodeSettings, PrintPosition>(),
      R"(Where the node is, metres (a third is its height): with `wifi`, and for a protocol that asks its ns-3 node for its
@@ -271,33 +274,33 @@ constexpr Key kKeys[] = {
     {"links[].wifi", Type::kSection, Inner<&LinkSettings::wifi, IsWifi>(),
      R"(A Wi-Fi channel of ns-3 that these nodes share, in mode `simulate` alone: real interfaces have none. Where
      the nodes are is said by `nodes.NAME.position`, `nodes.NAME.waypoints` or `mobility`. Channels do not disturb each other.)",
-     "{nodes: all, standard: 80211n}"},
+     "{nodes: all, standard: 80211n}", "", "yrrrryr"},
     {"links[].wifi.nodes", Type::kNodes, Printed<&Wifi::nodes>(All),
-     "The nodes. `all`: every node, including hosts.", "[n0, n1, n2]"},
+     "The nodes. `all`: every node, including hosts.", "[n0, n1, n2]", "", "yrrrryr"},
     {"links[].wifi.standard", Type::kChoice, PlainMember<&Wifi::standard>(),
      "The IEEE 802.11 standard, as ns-3 names it.", "80211n",
-     "80211a 80211b 80211g 80211n 80211ac 80211ax"},
+     "80211a 80211b 80211g 80211n 80211ac 80211ax", "yrrrryr"},
     {"links[].wifi.access_point", Type::kNode, PlainPrinted<&Wifi::access_point>(),
      "The node to which the others associate; if absent all are stations of an ad hoc network.",
-     "n0"},
+     "n0", "", "yrrrryr"},
     {"links[].wifi.rate", Type::kText, PlainPrinted<&Wifi::rate>(),
      R"(The ns-3 WifiMode of all data frames to one station (`ns3::ConstantRateWifiManager`). If absent each station adapts its rate
      by what the other hears (`ns3::IdealWifiManager`, the default of ns-3's own helper).)",
-     "OfdmRate6Mbps"},
+     "OfdmRate6Mbps", "", "yrrrryr"},
     {"links[].wifi.range", Type::kInteger, PlainPrinted<&Wifi::range>().From(1, 1'000'000),
      R"(Metres within which a signal is received at full strength, and beyond which not at all. If absent it gets weaker
      with the logarithm of the distance (`ns3::LogDistancePropagationLossModel`), and frames are lost by the errors
      that it then has.)",
-     "120"},
+     "120", "", "yrrrryr"},
     {"links[].wifi.attributes", Type::kTable, PlainPrinted<&Wifi::attributes>(),
-     "Attributes of ns3::YansWifiPhy.", "{TxPowerStart: 20, TxPowerEnd: 20}"},
+     "Attributes of ns3::YansWifiPhy.", "{TxPowerStart: 20, TxPowerEnd: 20}", "", "yrrrryr"},
     {"links[].interface", Type::kText, Printed<&LinkSettings::interface>(),
      R"(An interface of this machine that is moved into `node` during the run (not in mode
      `simulate`): the node's routing protocol speaks over it with what is on its network. One of a
      Wi-Fi card takes the card's others along, as `nodes.NAME.interfaces` does.)",
-     "enp3s0"},
+     "enp3s0", "", "ryyyyyy"},
     {"links[].node", Type::kNode, Custom<LinkSettings, PrintNode>(),
-     "With `interface`: whose it is.", "n0"},
+     "With `interface`: whose it is.", "n0", "", "ryyyyyy"},
     {"links[].name", Type::kName, Printed<&LinkSettings::name>().From(1, 80),
      R"(Name of the link (`pair`, `shared`, `wifi`, `interface`); default `A-B`, or `lan0`, `lan1`, ..., `wlan0`, ..., or
      that of the interface.)",
@@ -312,7 +315,7 @@ constexpr Key kKeys[] = {
      "Instead of `spec`, from the second node to the first.", "rate=16Mbit"},
     {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator, ConnectsNodes>(),
      "What implements the SPEC in the real modes; default: `emulator` of the file.", "kernel",
-     "engine kernel"},
+     "engine kernel", "-yyyyyy"},
     // 68: RFC 791.
     {"links[].mtu", Type::kInteger,
      PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMostMtu),
@@ -328,7 +331,7 @@ constexpr Key kKeys[] = {
      R"(What implements the links' SPECs in the real modes: `engine`, Viaduct's path emulator, as in
      mode `simulate`; `kernel`, the kernel's own queueing disciplines (netem, tbf, codel...), as far
      as it has them, with their own models and random numbers.)",
-     "kernel", "engine kernel"},
+     "kernel", "engine kernel", "-yyyyyy"},
     {"addressing", Type::kSection, Elsewhere(), "The source of automatic addresses.",
      "{ipv4: 192.168.0.0/16}"},
     {"addressing.ipv4", Type::kPrefix, Elsewhere([] { return std::string("10.0.0.0/8"); }),
@@ -347,106 +350,114 @@ constexpr Key kKeys[] = {
     {"multicast", Type::kSections, Each<&Scenario::multicast>(),
      R"(Static routes to multicast groups, of ns-3's static routing (modes `simulate` and `offload`,
      there in the kernels' tables with every data plane).)",
-     "[{node: n1, source: n0, group: 239.1.1.1, from: n0-n1, to: [n1-n2]}]"},
+     "[{node: n1, source: n0, group: 239.1.1.1, from: n0-n1, to: [n1-n2]}]", "", "yrryyyy"},
     {"multicast[].node", Type::kNode, PlainPrinted<&MulticastRoute::node>(), "Whose route it is.",
-     "n1"},
+     "n1", "", "yrryyyy"},
     {"multicast[].source", Type::kText, PlainPrinted<&MulticastRoute::source>(),
-     "Whose packets: a node (its first address of the group's family) or an address.", "n0"},
+     "Whose packets: a node (its first address of the group's family) or an address.", "n0", "",
+     "yrryyyy"},
     {"multicast[].group", Type::kText, PlainPrinted<&MulticastRoute::group>(),
-     "The group, an IPv4 or IPv6 multicast address.", "239.1.1.1"},
+     "The group, an IPv4 or IPv6 multicast address.", "239.1.1.1", "", "yrryyyy"},
     {"multicast[].from", Type::kLink, PlainPrinted<&MulticastRoute::from>(),
-     "The link that they must come in by.", "n0-n1"},
+     "The link that they must come in by.", "n0-n1", "", "yrryyyy"},
     {"multicast[].to", Type::kLinks, Printed<&MulticastRoute::to>(),
-     "The links that they leave by. `all`: the node's other links.", "[n1-n2, n1-n3]"},
+     "The links that they leave by. `all`: the node's other links.", "[n1-n2, n1-n3]", "",
+     "yrryyyy"},
 
     {"flows", Type::kSections, Each<&Scenario::flows>(), "Measured traffic.",
-     "[{type: udp, from: n0, to: n4}]"},
+     "[{type: udp, from: n0, to: n4}]", "", "yyyynyy"},
     {"flows[].type", Type::kChoice, PlainMember<&Flow::kind>(), "The kind of traffic.", "tcp",
-     "udp tcp ping"},
+     "udp tcp ping", "yyyynyy"},
     {"flows[].name", Type::kText, Printed<&Flow::name>(), "Name in tables; default `udp n0->n4`.",
-     "video"},
-    {"flows[].from", Type::kNode, Printed<&Flow::from>(), "The sender.", "n0"},
-    {"flows[].to", Type::kNode, Printed<&Flow::to>(), "The receiver.", "n4"},
+     "video", "", "yyyynyy"},
+    {"flows[].from", Type::kNode, Printed<&Flow::from>(), "The sender.", "n0", "", "yyyynyy"},
+    {"flows[].to", Type::kNode, Printed<&Flow::to>(), "The receiver.", "n4", "", "yyyynyy"},
     {"flows[].address", Type::kText, PlainPrinted<&Flow::address>(),
      R"(Which of the receiver's addresses: `ipv4`, `ipv6`, the name of a link (the first one on it),
      both (`n3-n4/ipv6`), or the address itself; default: its first, IPv4 before IPv6.)",
-     "ipv6"},
+     "ipv6", "", "yyyynyy"},
     {"flows[].group", Type::kText, PlainPrinted<&Flow::group>(),
      R"(UDP in modes `simulate` and `offload`: the multicast group that the packets go to and the
      receiver joins (TTL 64). Flows of one sender to one group are the same packets, sent once, with
      a result for each receiver; routes are the protocol's or those of `multicast`.)",
-     "239.1.1.1"},
+     "239.1.1.1", "", "yrrynyy"},
     {"flows[].link", Type::kLink, PlainPrinted<&Flow::link>(),
      "With `group`: the sender's link that they are sent by; default: its first with an address of "
      "the group's family.",
-     "n0-n1"},
+     "n0-n1", "", "yrrynyy"},
     {"flows[].size", Type::kInteger, Member<&Flow::size, HasPackets>(),
-     "Payload of a UDP or ping packet, bytes.", "1470"},
+     "Payload of a UDP or ping packet, bytes.", "1470", "", "yyyynyy"},
     {"flows[].rate", Type::kRate, PlainPrinted<&Flow::rate>(),
      R"(Payload sent, UDP and TCP; default: as fast as possible (mode `simulate`, UDP: the rate of
      the sender's link).)",
-     "2Mbit"},
+     "2Mbit", "", "yyyynyy"},
     {"flows[].interval", Type::kDuration, PlainMember<&Flow::interval, IsPing>(),
-     "Time between two pings, 100us or more.", "10ms"},
-    {"flows[].start", Type::kDuration, Member<&Flow::start>(), "When, after convergence.", "2s"},
+     "Time between two pings, 100us or more.", "10ms", "", "yyyynyy"},
+    {"flows[].start", Type::kDuration, Member<&Flow::start>(), "When, after convergence.", "2s", "",
+     "yyyynyy"},
     {"flows[].duration", Type::kDuration, Printed<&Flow::duration>(),
-     "How long (TCP: whole seconds, a day at most); default: until the end of the run.", "5s"},
-    {"traffic", Type::kAlias, Elsewhere(), "Another name of `flows`.", ""},
+     "How long (TCP: whole seconds, a day at most); default: until the end of the run.", "5s", "",
+     "yyyynyy"},
+    {"traffic", Type::kAlias, Elsewhere(), "Another name of `flows`.", "", "", "yyyynyy"},
 
     {"programs", Type::kSections, Each<&Scenario::programs>(),
      "Programs that run in nodes (in mode `simulate`: in nodes whose `stack` is a kernel).",
-     "[{node: n0, command: ping -c 3 10.0.0.2}]"},
+     "[{node: n0, command: ping -c 3 10.0.0.2}]", "", "yyyynyy"},
     {"programs[].name", Type::kText, Printed<&Program::name>(),
-     "Name in tables; default: the command's first word.", "web server"},
-    {"programs[].node", Type::kNode, Printed<&Program::node>(), "Where.", "n0"},
+     "Name in tables; default: the command's first word.", "web server", "", "yyyynyy"},
+    {"programs[].node", Type::kNode, Printed<&Program::node>(), "Where.", "n0", "", "yyyynyy"},
     {"programs[].command", Type::kWords, Printed<&Program::command>(),
      R"(A program and its arguments, split as a shell would but run without one; or a list. `{n4}`
      stands for the first address of node n4.)",
-     "curl -s http://{n4}/"},
+     "curl -s http://{n4}/", "", "yyyynyy"},
     {"programs[].start", Type::kDuration, Member<&Program::start>(), "When, after convergence.",
-     "1s"},
+     "1s", "", "yyyynyy"},
     {"programs[].timeout", Type::kDuration, Printed<&Program::timeout>(),
-     "If it runs longer, it is stopped and has failed; default: until the end of the run.", "5s"},
+     "If it runs longer, it is stopped and has failed; default: until the end of the run.", "5s",
+     "", "yyyynyy"},
     {"programs[].background", Type::kBoolean, PlainMember<&Program::background>(),
-     "The run does not wait for it: it is stopped at the end, and its status is ignored.", "true"},
+     "The run does not wait for it: it is stopped at the end, and its status is ignored.", "true",
+     "", "yyyynyy"},
     {"programs[].expect", Type::kInteger, PlainMember<&Program::expect, IsAwaited>().From(0, 255),
-     "The exit status that means success.", "22"},
+     "The exit status that means success.", "22", "", "yyyynyy"},
     {"programs[].environment", Type::kTable, PlainPrinted<&Program::environment>(),
-     "Variables added to the environment.", "{LANG: C}"},
+     "Variables added to the environment.", "{LANG: C}", "", "yyyynyy"},
 
     {"events", Type::kSections, Each<&Scenario::link_events>(),
      R"(Changes during the run. Each has exactly one of `state`, `set` (or `up`, `down`),
      `capture`.)",
-     "[{at: 3s, link: n1-n2, state: down}]"},
-    {"events[].at", Type::kDuration, Printed<&LinkEvent::at>(), "When, after convergence.", "3s"},
-    {"events[].link", Type::kLink, Printed<&LinkEvent::link>(), "The link.", "n1-n2"},
+     "[{at: 3s, link: n1-n2, state: down}]", "", "yyyynyy"},
+    {"events[].at", Type::kDuration, Printed<&LinkEvent::at>(), "When, after convergence.", "3s",
+     "", "yyyynyy"},
+    {"events[].link", Type::kLink, Printed<&LinkEvent::link>(), "The link.", "n1-n2", "",
+     "yyyynyy"},
     {"events[].state", Type::kChoice, Custom<LinkEvent, PrintState>(), "Its new state.", "down",
-     "up down"},
+     "up down", "yyyynyy"},
     {"events[].set", Type::kText, PlainPrinted<&LinkEvent::set>(),
      R"(The keys of its SPEC that change, in every direction, as in `viaduct path set`: the others
      stay, `KEY=none` removes one. Not with `emulator: kernel`.)",
-     "delay=50ms loss=1%"},
+     "delay=50ms loss=1%", "", "yyyynyy"},
     {"events[].up", Type::kText, PlainPrinted<&LinkEvent::up>(),
-     "Instead of `set`, from the first node to the second (`pair`).", "rate=none"},
+     "Instead of `set`, from the first node to the second (`pair`).", "rate=none", "", "yyyynyy"},
     {"events[].down", Type::kText, PlainPrinted<&LinkEvent::down>(),
-     "Instead of `set`, from the second node to the first.", "loss=5%"},
+     "Instead of `set`, from the second node to the first.", "loss=5%", "", "yyyynyy"},
     {"events[].capture", Type::kChoice, Custom<LinkEvent, PrintCapture>(),
-     "Starts or stops the capture of its packets.", "start", "start stop"},
+     "Starts or stops the capture of its packets.", "start", "start stop", "yyyynyy"},
     {"captures", Type::kLinks, Printed<&Scenario::captures>(),
      R"(Links whose packets are captured from the start, each in a pcap file of its own; `events` may
      start and stop captures. In the real modes each end's arrivals are captured, after the SPEC
      has lost and delayed packets; in mode `simulate` what the first node sends (before it) and
      gets (after it). Of an interface of the machine both directions are captured.)",
-     "[n0-n1]"},
+     "[n0-n1]", "", "yyyynyy"},
     {"state", Type::kSection, Group<Scenario, HasState>(),
      R"(Writes the state of nodes whose `stack` is a kernel to CSV files beside the captures:
      `NODE-tcp.csv` (TCP_INFO of each socket), `NODE-qdisc.csv`, `NODE-nstat.csv` (counters that
      have changed).)",
-     "{interval: 10ms}"},
+     "{interval: 10ms}", "", "yrrrryr"},
     {"state.nodes", Type::kNodes, Printed<&Scenario::state>(All),
-     "The nodes. `all`: every node that has a kernel.", "[n0, n2]"},
+     "The nodes. `all`: every node that has a kernel.", "[n0, n2]", "", "yrrrryr"},
     {"state.interval", Type::kDuration, PlainMember<&Scenario::state_interval>(),
-     "The time between two samples.", "1ms"},
+     "The time between two samples.", "1ms", "", "yrrrryr"},
 };
 
 }  // namespace

@@ -67,6 +67,19 @@ struct Access {
   }
 };
 
+// What a command does with a key.
+enum class Use : char {
+  kHonoured = 'y',
+  kRefused = 'r',   // an error that names the key
+  kNotRun = 'n',    // the command says that it does not do that
+  kNoMeaning = '-'  // there is nothing that it could say
+};
+
+// The commands that read scenarios, in the order of Key::uses: `viaduct run` in each mode; the last
+// three in the modes that they have. `viaduct sweep`, `plot` and `view` run `viaduct run`.
+inline constexpr const char* kCommands[] = {"simulate", "traditional", "emulate",      "offload",
+                                            "up",       "hub",         "several hosts"};
+
 struct Key {
   // "links[].mtu": [] is any position of a list, NAME any name the user chose.
   const char* path;
@@ -74,8 +87,10 @@ struct Key {
   Access access;
   const char* help;
   const char* example;
-  const char* choices = "";  // kChoice: separated by spaces
+  const char* choices = "";      // kChoice: separated by spaces
+  const char* uses = "yyyyyyy";  // what each of kCommands does with it: a Use each
 
+  Use UseBy(size_t command) const { return static_cast<Use>(uses[command]); }
   // The default as it would be written; "" if there is none.
   std::string Default() const { return access.fallback ? access.fallback() : ""; }
   // "links[]" and "mtu".

@@ -19,6 +19,14 @@ TEST(KeysTest, DocumentationListsEveryKey) {
   for (const Key& key : Keys()) EXPECT_THAT(text, HasSubstr(std::string("| `") + key.path + "` |"));
 }
 
+TEST(KeysTest, EveryKeyHasAUseByEveryCommand) {
+  for (const Key& key : Keys()) {
+    EXPECT_EQ(std::string_view(key.uses).size(), std::size(kCommands)) << key.path;
+    EXPECT_EQ(std::string_view(key.uses).find_first_not_of("yrn-"), std::string_view::npos)
+        << key.path;
+  }
+}
+
 // A key, the rest of the scenario (a line for each override), and a change of the key.
 struct KeyChange {
   const char *key, *with, *change;

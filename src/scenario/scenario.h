@@ -230,8 +230,9 @@ const char* KindName(Flow::Kind kind);
 // How many requests a ping sends: one at its start and after each interval until its end.
 uint64_t PingsOf(const Flow& flow);
 
-// Reads and checks a file; `overrides` are "dotted.key=value" from the command line. `default_mode`:
-// the mode if neither says one. Throws UsageError: "FILE:LINE: what is wrong; what is accepted".
+// Reads and checks a file; `overrides` are "dotted.key=value" from the command line.
+// `default_mode`: the mode if neither says one. Throws UsageError: "FILE:LINE: what is wrong; what
+// is accepted".
 Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {},
               Mode default_mode = Mode::kOffload);
 // The same from text; `file` is its name in messages.

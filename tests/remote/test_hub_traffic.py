@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import kernels
 import pytest
 import test_hub
 from labs import inside, viaduct, wait_until
@@ -119,6 +120,62 @@ def test_events_change_the_clients_way(
         assert traffic["event_timing"]["events"] == 3
 
 
+def test_routers_with_kernels_have_programs_and_states(
+    hosts: Hosts, scenario: Callable[[str], Path], folder: Path
+) -> None:
+    """Real kernels in virtual time that follows real time, between a client and a program."""
+    kernels.need()
+    more = (
+        "stack: kernel\nstate: {interval: 100ms, nodes: [r1]}\n"
+        "programs: [{node: r2, command: python3 -m http.server 8000, background: true}]\n"
+    )
+    file = scenario(LINE.format(mode="simulate") + more)
+    a = hosts.client("a", 1, [CLIENT], [GATEWAY])
+    written = folder / "hub.json"
+    with hub(hosts, file, "--json", str(written)) as process:
+        fetch = f"import urllib.request as u; u.urlopen('http://{FAR}:8000/', timeout=2)"
+        wait_until(lambda: inside(a, "python3", "-c", fetch).status == 0, "a page is fetched")
+        end(process)
+    traffic = json.loads(written.read_text())["traffic"]
+    assert traffic["programs"][0]["ok"]
+    [state] = traffic["state"]
+    assert state["node"] == "r1"
+    for name in state["files"]:
+        assert (folder / name).exists()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_clients_own_link_is_captured_and_goes_down(
+    hosts: Hosts, scenario: Callable[[str], Path], folder: Path, mode: str
+) -> None:
+    events = (
+        "captures: all\n"
+        "events:\n"
+        "  - {at: 5s, link: a-r0, state: down}\n"
+        "  - {at: 10s, link: a-r0, state: up}\n"
+    )
+    file = scenario(LINE.format(mode=mode) + events)
+    a = hosts.client("a", 1, [CLIENT], [GATEWAY])
+    with hub(hosts, file) as process:
+        wait_until(lambda: answers(a, GATEWAY), "the gateway answers")
+        wait_until(lambda: not answers(a, GATEWAY), "the link is down")
+        wait_until(lambda: answers(a, GATEWAY), "the link is up")
+        end(process)
+    captured = frames(folder / f"{file.stem}-captures" / "a-r0.pcap")
+    echoes = [each for each in captured if each[23:24] == b"\x01"]  # ICMP
+    directions = {each[34] for each in echoes}
+    assert directions == {0, 8}, "requests and answers"
+
+
+@pytest.mark.parametrize("mode", ["emulate", "offload"])
+def test_a_shared_link_of_a_client_is_not_captured_in_part(
+    scenario: Callable[[str], Path], mode: str
+) -> None:
+    text = LINE.format(mode=mode).replace("{pair: [a, r0]}", "{shared: [a, r0, r2], name: lan}")
+    refused = viaduct("hub", scenario(text + "captures: [lan]\n")).expect(2)
+    assert "captures: link lan has 1 remote nodes and 2 others" in refused.errors
+
+
 @pytest.mark.parametrize("mode", ["emulate", "offload"])
 def test_programs_run_in_nodes_of_the_lab(
     hosts: Hosts, scenario: Callable[[str], Path], folder: Path, mode: str
@@ -133,7 +190,7 @@ def test_programs_run_in_nodes_of_the_lab(
     a = hosts.client("a", 1, [CLIENT], [GATEWAY])
     written = folder / "hub.json"
     with hub(hosts, file, "--json", str(written)) as process:
-        fetch = "import urllib.request as u; u.urlopen('http://%s:8000/', timeout=2)" % FAR
+        fetch = f"import urllib.request as u; u.urlopen('http://{FAR}:8000/', timeout=2)"
         wait_until(lambda: inside(a, "python3", "-c", fetch).status == 0, "a page is fetched")
         end(process, 1)  # false has failed
     results = json.loads(written.read_text())

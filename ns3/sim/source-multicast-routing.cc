@@ -1,0 +1,120 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "source-multicast-routing.h"
+
+namespace ns3::sim
+{
+
+namespace
+{
+
+/**
+ * @tparam Route what ns-3 forwards by
+ * @param routing whose routes
+ * @param source of the packet
+ * @param group its destination
+ * @param input the interface that it came in by
+ * @return the first route that is for it; null: none
+ */
+template <class Route, class Routing, class Address>
+Ptr<Route>
+FindRoute(const Routing& routing, const Address& source, const Address& group, int32_t input)
+{
+    for (uint32_t i = 0; i < routing.GetNMulticastRoutes(); i++)
+    {
+        const auto entry = routing.GetMulticastRoute(i);
+        if (entry.GetGroup() != group || static_cast<int32_t>(entry.GetInputInterface()) != input ||
+            (entry.GetOrigin() != source && entry.GetOrigin() != Address::GetAny()))
+        {
+            continue;
+        }
+        Ptr<Route> route = Create<Route>();
+        route->SetGroup(group);
+        route->SetOrigin(source);
+        route->SetParent(entry.GetInputInterface());
+        for (uint32_t output = 0; output < entry.GetNOutputInterfaces(); output++)
+        {
+            route->SetOutputTtl(entry.GetOutputInterface(output), Route::MAX_TTL - 1);
+        }
+        return route;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+bool
+Ipv4SourceStaticRouting::RouteInput(Ptr<const Packet> p,
+                                    const Ipv4Header& header,
+                                    Ptr<const NetDevice> idev,
+                                    const UnicastForwardCallback& ucb,
+                                    const MulticastForwardCallback& mcb,
+                                    const LocalDeliverCallback& lcb,
+                                    const ErrorCallback& ecb)
+{
+    if (!header.GetDestination().IsMulticast())
+    {
+        return Ipv4StaticRouting::RouteInput(p, header, idev, ucb, mcb, lcb, ecb);
+    }
+    const auto route = FindRoute<Ipv4MulticastRoute>(
+        *this, header.GetSource(), header.GetDestination(), m_ip->GetInterfaceForDevice(idev));
+    if (route)
+    {
+        mcb(route, p, header);
+    }
+    return route != nullptr;
+}
+
+void
+Ipv4SourceStaticRouting::SetIpv4(Ptr<Ipv4> ipv4)
+{
+    m_ip = ipv4;
+    Ipv4StaticRouting::SetIpv4(ipv4);
+}
+
+void
+Ipv4SourceStaticRouting::DoDispose()
+{
+    m_ip = nullptr;
+    Ipv4StaticRouting::DoDispose();
+}
+
+bool
+Ipv6SourceStaticRouting::RouteInput(Ptr<const Packet> p,
+                                    const Ipv6Header& header,
+                                    Ptr<const NetDevice> idev,
+                                    const UnicastForwardCallback& ucb,
+                                    const MulticastForwardCallback& mcb,
+                                    const LocalDeliverCallback& lcb,
+                                    const ErrorCallback& ecb)
+{
+    if (!header.GetDestination().IsMulticast())
+    {
+        return Ipv6StaticRouting::RouteInput(p, header, idev, ucb, mcb, lcb, ecb);
+    }
+    const auto route = FindRoute<Ipv6MulticastRoute>(
+        *this, header.GetSource(), header.GetDestination(), m_ip->GetInterfaceForDevice(idev));
+    if (route)
+    {
+        mcb(idev, route, p, header);
+    }
+    return route != nullptr;
+}
+
+void
+Ipv6SourceStaticRouting::SetIpv6(Ptr<Ipv6> ipv6)
+{
+    m_ip = ipv6;
+    Ipv6StaticRouting::SetIpv6(ipv6);
+}
+
+void
+Ipv6SourceStaticRouting::DoDispose()
+{
+    m_ip = nullptr;
+    Ipv6StaticRouting::DoDispose();
+}
+
+} // namespace ns3::sim

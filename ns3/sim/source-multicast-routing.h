@@ -1,0 +1,61 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_SOURCE_MULTICAST_ROUTING_H
+#define VIADUCT_SIM_SOURCE_MULTICAST_ROUTING_H
+
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/ipv6-static-routing.h"
+
+namespace ns3::sim
+{
+
+/**
+ * ns-3's static routing, whose routes to groups are those of their source alone, as the kernel's
+ * are: ns-3 takes the first one of the group and the input, whoever has sent the packet (3.44 to
+ * 3.48: Ipv4StaticRouting::LookupStatic(), "Skipping this case (SSM)"). A route of no source
+ * (0.0.0.0) is for all.
+ */
+class Ipv4SourceStaticRouting : public Ipv4StaticRouting
+{
+  public:
+    bool RouteInput(Ptr<const Packet> p,
+                    const Ipv4Header& header,
+                    Ptr<const NetDevice> idev,
+                    const UnicastForwardCallback& ucb,
+                    const MulticastForwardCallback& mcb,
+                    const LocalDeliverCallback& lcb,
+                    const ErrorCallback& ecb) override;
+    void SetIpv4(Ptr<Ipv4> ipv4) override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    Ptr<Ipv4> m_ip; //!< the node's IP layer
+};
+
+/** The same of IPv6. */
+class Ipv6SourceStaticRouting : public Ipv6StaticRouting
+{
+  public:
+    bool RouteInput(Ptr<const Packet> p,
+                    const Ipv6Header& header,
+                    Ptr<const NetDevice> idev,
+                    const UnicastForwardCallback& ucb,
+                    const MulticastForwardCallback& mcb,
+                    const LocalDeliverCallback& lcb,
+                    const ErrorCallback& ecb) override;
+    void SetIpv6(Ptr<Ipv6> ipv6) override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    Ptr<Ipv6> m_ip; //!< the node's IP layer
+};
+
+} // namespace ns3::sim
+
+#endif // VIADUCT_SIM_SOURCE_MULTICAST_ROUTING_H
