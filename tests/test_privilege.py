@@ -5,11 +5,13 @@ With a user of its own, and the machine's sudo. docs/security.md names these tes
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pwd
 import re
 import shutil
+import socket
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
@@ -40,6 +42,7 @@ flows:
 """
 LAB = "mode: offload\nrouting: {protocol: static}\nduration: 1h\nnodes: 2\nlinks: [{line: all}]\n"
 SECRET = "what only root may read"
+NEW_PRIVILEGES = Path("/etc/viaduct/new-privileges")
 NO_NEW_PRIVILEGES = re.compile(r"^NoNewPrivs:\s+1$", re.MULTILINE)
 
 # They share a user, and the machine's own network namespace.
@@ -114,6 +117,22 @@ def user() -> Iterator[User]:
     rule.unlink()
     execute(["userdel", name])
     shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def allowed(user: User) -> Iterator[None]:
+    """Root lets the user's programs gain privileges in namespaces of Viaduct's."""
+    NEW_PRIVILEGES.parent.mkdir(exist_ok=True)
+    before = NEW_PRIVILEGES.read_text() if NEW_PRIVILEGES.exists() else None
+    NEW_PRIVILEGES.write_text(f"{before or ''}{user.name}\n")
+    NEW_PRIVILEGES.chmod(0o644)
+    yield
+    if before is not None:
+        NEW_PRIVILEGES.write_text(before)
+        return
+    NEW_PRIVILEGES.unlink()
+    with contextlib.suppress(OSError):
+        NEW_PRIVILEGES.parent.rmdir()
 
 
 @pytest.fixture
@@ -230,7 +249,7 @@ def test_a_program_on_a_node_is_the_users(user: User, up: str) -> None:
     assert re.search(rf"^Uid:(\s+{user.uid}){{4}}$", status, re.MULTILINE), status
     for kind in ("Inh", "Prm", "Eff", "Amb"):
         assert re.search(rf"^Cap{kind}:\s+0+$", status, re.MULTILINE), status
-    assert re.search(r"^NoNewPrivs:\s+0$", status, re.MULTILINE), status
+    assert NO_NEW_PRIVILEGES.search(status), status
     user.viaduct(
         "exec", f"{up}:n0", "--", "sh", "-c", "test -w $HOME && test ! -r /etc/shadow"
     ).expect()
@@ -290,10 +309,63 @@ def test_doctor_says_what_it_cannot_know_in_one_line(user: User) -> None:
     assert lab[1] == "no"
 
 
-def test_ping_and_sudo_work_on_a_node(user: User, up: str) -> None:
+def test_ping_works_on_a_node(user: User, up: str) -> None:
     user.viaduct("exec", f"{up}:n0", "--", "ping", "-c", "1", "-W", "5", "10.0.0.2").expect()
-    inner = user.viaduct("exec", f"{up}:n0", "--", "sudo", "-n", str(VIADUCT), "version")
-    assert "viaduct" in inner.expect().output
+
+
+@pytest.fixture
+def trusted(user: User) -> Iterator[str]:
+    """The name of a host that the machine's sudoers trust, as they do 10.0.0.1 and shells'."""
+    rule = Path(f"/etc/sudoers.d/{user.name}-host")
+    hosts = ("trustedhost", "10.0.0.1", "100.64.0.0/10")
+    rule.write_text("".join(f"{user.name} {host} = (root) NOPASSWD: ALL\n" for host in hosts))
+    rule.chmod(0o440)
+    yield hosts[0]
+    rule.unlink()
+
+
+def test_a_nodes_name_and_addresses_give_no_rights(user: User, lab: str, trusted: str) -> None:
+    nodes = f"name: {lab}\n" + LAB.replace("nodes: 2", f"nodes: [{trusted}, other]")
+    ask = ("sudo", "-n", "id", "-u")
+    user.viaduct("up", user.write(f"{lab}.yaml", nodes)).expect()
+    try:
+        done = user.viaduct("exec", f"{lab}:{trusted}", "--", *ask)
+        assert "no new privileges" in done.errors
+        assert done.status != 0
+    finally:
+        user.viaduct("down", lab).expect()
+    program = f"{{node: {trusted}, command: {' '.join(ask)}, expect: 1}}"
+    file = user.write(f"{lab}.yaml", nodes.replace("1h", "5s") + f"programs: [{program}]\n")
+    user.viaduct("run", file).expect()
+    assert "no new privileges" in user.viaduct("shell", "--", *ask).errors
+
+
+def test_new_privileges_are_roots_to_give(user: User, up: str) -> None:
+    for command, place in (("exec", [f"{up}:n0"]), ("shell", [])):
+        line = user.viaduct(command, "--new-privileges", *place, "--", "true").error_line(3)
+        assert f'the line "{user.name}" to {NEW_PRIVILEGES}' in line
+
+
+def test_a_program_with_new_privileges_keeps_the_machines_name(
+    user: User, lab: str, allowed: None
+) -> None:
+    """By which sudoers know where it is."""
+    text = f"name: {lab}\nprograms:\n" + LAB.replace("1h", "5s")
+    for node, words, new in (
+        ("n0", f"sudo -n {VIADUCT} version", "true"),
+        ("n0", f"test `hostname` = {socket.gethostname()}", "true"),
+        ("n1", "test `hostname` = n1", "false"),
+    ):
+        program = f"{{node: {node}, command: [sh, -c, '{words}'], new_privileges: {new}}}"
+        text = text.replace("programs:\n", f"programs:\n  - {program}\n")
+    user.viaduct("run", user.write(f"{lab}.yaml", text)).expect()
+
+
+def test_a_file_that_others_may_write_to_allows_nothing(user: User, up: str, allowed: None) -> None:
+    words = ["exec", "--new-privileges", f"{up}:n0", "--", "true"]
+    user.viaduct(*words).expect()
+    NEW_PRIVILEGES.chmod(0o666)
+    assert str(NEW_PRIVILEGES) in user.viaduct(*words).error_line(3)
 
 
 def test_a_program_has_the_callers_environment(user: User, up: str) -> None:
@@ -392,12 +464,12 @@ def test_a_shell_and_its_terminal_are_the_users(user: User, lab: str) -> None:
     assert user.sudo("shell", "--", "sh", "-c", "umask", umask="077").output.strip() == "0077"
 
 
-def test_shells_are_nested(user: User, lab: str) -> None:
+def test_shells_are_nested(user: User, lab: str, allowed: None) -> None:
     inner = f"{VIADUCT} shell -- ping -c 1 -W 5 $VIADUCT_HOST"
-    done = user.viaduct(
-        "shell", "--up", "delay=20ms", "--", "sh", "-c", f"ping -c 1 -W 5 $VIADUCT_HOST && {inner}"
-    )
+    both = ["--", "sh", "-c", f"ping -c 1 -W 5 $VIADUCT_HOST && {inner}"]
+    done = user.viaduct("shell", "--up", "delay=20ms", "--new-privileges", *both)
     assert done.expect().output.count(" 0% packet loss") == 2
+    assert "unless they are started with --new-privileges" in user.viaduct("shell", *both).errors
 
 
 def test_nobody_holds_up_a_shell(user: User, lab: str) -> None:

@@ -55,10 +55,13 @@ struct TransportSocketOptions {
 struct ProgramOptions : sys::ProgramOptions {
   std::string node;
   // It has the node's name as its host name, and the lab's /etc/hosts, for which it gets mounts of
-  // its own: not worth it for one that is given addresses.
+  // its own: not worth it for one that is given addresses. One that may gain privileges keeps the
+  // machine's, by which sudoers(5) knows where it is.
   bool names = true;
 };
 
+
+  bool HasNodesNames() const { return names && !new_privileges; }
 // How packets for a destination leave a node now.
 struct Passage {
   std::vector<fib::NextHop> hops;      // an empty interface: up to the simulator; none: they do not

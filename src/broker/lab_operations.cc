@@ -368,7 +368,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   sys::Pipe status = sys::MakePipe();
   Program program;
   const auto enter = [&] {
-    if (options.names) lab::EnterNames(options.node, lab_->HostsPath());
+    if (options.HasNodesNames()) lab::EnterNames(options.node, lab_->HostsPath());
   };
   program.pid = sys::StartProgram(options, namespace_fd, "node " + options.node, owner_, enter);
   // It is our child and was not waited for yet, so the pid is still valid.

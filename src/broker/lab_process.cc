@@ -40,7 +40,7 @@ void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int
   const bool is_other = owner.uid != getuid();
   if (is_other) sys::Become(owner);
   if (is_other || process.runs_users_code) privilege::KeepCapabilities({});
-  privilege::ForbidNewPrivileges();
+  sys::ForbidNewPrivileges();
   sys::TakeHighestPriority();
   // Set after the change of identity, which clears it (prctl(2)).
   SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));

@@ -393,7 +393,7 @@ void to_json(json& value, const ProgramOptions& options) {
       {"node", options.node},          {"arguments", json::array()},
       {"environment", json::object()}, {"working_directory", Widened(options.working_directory)},
       {"terminal", options.terminal},  {"file_mask", options.file_mask},
-      {"names", options.names}};
+      {"names", options.names},        {"new_privileges", options.new_privileges}};
   for (const std::string& word : options.arguments) value["arguments"].push_back(Widened(word));
   for (const auto& [name, text] : options.environment) {
     value["environment"][Widened(name)] = Widened(text);
@@ -429,6 +429,8 @@ void from_json(const json& value, ProgramOptions& options) {
     throw UsageError("broker request: a program with a terminal needs it as standard input");
   }
   options.standard_input = places[0];
+  options.new_privileges =
+      value.contains("new_privileges") && Member<bool>(value, "new_privileges");
   options.standard_output = places[1];
   options.standard_error = places[2];
 }

@@ -208,6 +208,9 @@ TEST(Json, OptionsSurviveTheJourney) {
   EXPECT_EQ(received.standard_output, 0);  // its place among the descriptors passed
   EXPECT_EQ(received.standard_error, -1);
   EXPECT_FALSE(received.terminal);
+  EXPECT_FALSE(received.new_privileges);
+  program.new_privileges = true;
+  EXPECT_TRUE(nlohmann::json(program).get<ProgramOptions>().new_privileges);
 
   program.terminal = true;
   EXPECT_THROW(nlohmann::json(program).get<ProgramOptions>(), UsageError);  // no standard input

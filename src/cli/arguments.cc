@@ -64,6 +64,12 @@ std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help) {
   return as_json;
 }
 
+void AddNewPrivilegesFlag(CLI::App& command, bool& wanted) {
+  command.add_flag("--new-privileges", wanted,
+                   "let set-uid programs (sudo) and capabilities of files count, where root has "
+                   "allowed it: docs/security.md");
+}
+
 void ScenarioOptions::AddTo(CLI::App& command) {
   command.add_option("FILE", file, "the scenario file (docs/scenario.md); - is standard input");
   command

@@ -22,6 +22,8 @@ void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::st
                  const std::string& type, const std::string& help);
 // Adds --json, for output that programs read; the result tells whether it was given.
 std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help = "for machines");
+// Adds --new-privileges (sys::ProgramOptions), which sets `wanted`.
+void AddNewPrivilegesFlag(CLI::App& command, bool& wanted);
 
 // A scenario file, or a topology instead, and the options that override its keys.
 struct ScenarioOptions {

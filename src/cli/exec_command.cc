@@ -11,12 +11,22 @@
 namespace viaduct::cli {
 namespace {
 
-int Exec(const std::string& target, const std::vector<std::string>& words) {
-  const NodeName name(target);
+// With a broker that is to pass a signal on. Whoever sends another one waits no longer.
+constexpr Duration kSignalPatience = Duration::Seconds(10);
+
+struct ExecOptions {
+  std::string target;
+  std::vector<std::string> words;
+  bool new_privileges = false;
+};
+
+int Exec(const ExecOptions& given) {
+  const NodeName name(given.target);
   broker::Client client = broker::Client::ConnectToLab(ChooseLab(name.place));
   broker::ProgramOptions options;
   options.node = name.node;
-  options.arguments = words;
+  options.arguments = given.words;
+  options.new_privileges = given.new_privileges;
   Foreground foreground;
   foreground.Lend(&options);
   const broker::Program program = StartAsShell([&] { return client.Spawn(options); });
@@ -32,15 +42,12 @@ int Exec(const std::string& target, const std::vector<std::string>& words) {
 }  // namespace
 
 void AddExec(CLI::App& app, Invocation& invocation) {
-  struct Options {
-    std::string target;
-    std::vector<std::string> words;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExecOptions>();
   CLI::App* command = app.add_subcommand("exec", "run a program in a node of a lab that is up");
   command->add_option("NODE", options->target, "the node; LAB:NODE when several labs are up")
       ->required();
   command->add_option("COMMAND", options->words, "the program and its arguments")->required();
+  AddNewPrivilegesFlag(*command, options->new_privileges);
   command->footer(
       "Standard input and output are the program's; its exit status is this command's (127 if "
       "there\n"

@@ -12,6 +12,7 @@
 #include "base/within.h"
 #include "claim/control_client.h"
 #include "claim/key_pair.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/privilege.h"
@@ -26,6 +27,7 @@ struct JoinOptions {
   std::string hub, node, key, into;
   std::string wait = "0s";
   std::vector<std::string> words;
+  bool new_privileges = false;
 };
 
 void NoteJoin(const std::string& text) {
@@ -135,6 +137,7 @@ int RunJoin(const JoinOptions& options) {
     foreground.loop().Run([] { return false; });
   }
   broker::ProgramOptions program = join.Program(options.words);
+  program.new_privileges = options.new_privileges;
   foreground.Lend(&program);
   const UniqueFd exit_status = StartAsShell([&] { return join.StartProgram(program); });
   return foreground.Follow(exit_status.get(), [&](int number) { join.Signal(number); });
@@ -155,6 +158,7 @@ void AddJoin(CLI::App& app, Invocation& invocation) {
                       "of ip netns, the name of a container of docker or podman, or a pid");
   command->add_option("--wait", options->wait, "how long to try until the hub gives the node")
       ->capture_default_str();
+  AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words,
                       "the program and its arguments, after --; default: your login shell");
   command->footer(

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "base/within.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/output.h"
@@ -28,7 +29,7 @@ struct ShellOptions {
   PairOptions pairs;
   EmulationOptions emulation;
   std::string drain = "5s";
-  bool verbose = false;
+  bool verbose = false, new_privileges = false;
   std::vector<std::string> words;
 };
 
@@ -75,6 +76,7 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   auto ports = std::make_unique<emulate::Shell>();
   emulate::Shell& shell = *ports;
   broker::ProgramOptions program = shell.Program(options.words);
+  program.new_privileges = options.new_privileges;
   foreground.Lend(&program);
   if (options.verbose) Introduce(shell, path.options().config.seed);
   if (!shell.ipv6_limits().empty()) Note("IPv4 only: " + shell.ipv6_limits());
@@ -107,6 +109,7 @@ void AddShell(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->add_flag("--verbose", options->verbose,
                     "print what the program can reach, and the counters at the end");
+  AddNewPrivilegesFlag(*command, options->new_privileges);
   command->add_option("COMMAND", options->words,
                       "the program and its arguments, after --; default: your login shell");
   command->footer(

@@ -30,9 +30,9 @@ class JoinKeeper final : public ProgramKeeper {
     return {{{"name", info.name}, {"interface", info.inside->interface}}, {}};
   }
 
-  int EnterNetwork() override {
+  int EnterNetwork(const broker::ProgramOptions& program) override {
     if (!network_) throw UsageError("a node is joined first, and then has a program");
-    network_->EnterNames();
+    if (program.HasNodesNames()) network_->EnterNames();
     return network_->inside();
   }
 

@@ -14,6 +14,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
 #include "sys/network/vxlan.h"
 #include "wire/vxlan.h"
 
@@ -160,7 +161,10 @@ void JoinNetwork::Build() {
   RecordJoinInside({sys::IdentifyNamespace(inside_.get()), is_own, FreeInterfaceName(inside_.get()),
                     request_.offer.mac.ToString()},
                    &info_, &record_);
-  if (is_own) WriteFile(info_.hosts_file(), HostsFile(request_.offer));
+  if (is_own) {
+    WriteFile(info_.hosts_file(), HostsFile(request_.offer));
+    sys::WriteSysctl(inside_.get(), sys::kPingGroups, sys::kEveryGroup);
+  }
   CreateInterface();
   const std::string& interface = info_.inside->interface;
   // Within one machine nothing would divide a packet, or complete a checksum, before the hub sees

@@ -78,8 +78,9 @@ Reply ProgramKeeper::PerformAny(broker::Message& request) {
 
 Reply ProgramKeeper::Start(broker::Message& request) {
   if (HasProgram()) throw UsageError("this process has started its program already");
-  const broker::ProgramOptions options = broker::DecodeProgram(request);
-  const int network = EnterNetwork();
+  broker::ProgramOptions options = broker::DecodeProgram(request);
+  options.asker = connection_.Fd();
+  const int network = EnterNetwork(options);
   sys::Pipe status = sys::MakePipe();
   pid_ = sys::StartProgram(options, network, "node " + options.node, user_);
   is_running_ = true;

@@ -27,7 +27,7 @@ class ProgramKeeper {
   // A request that is not about the program.
   virtual broker::Reply Perform(broker::Message& request) = 0;
   // The network namespace in which the program is to be started. Called once, in this process.
-  virtual int EnterNetwork() = 0;
+  virtual int EnterNetwork(const broker::ProgramOptions& program) = 0;
   // A descriptor to be watched, or -1; and what is done when it is readable.
   virtual int Watched() const { return -1; }
   virtual void Follow() {}

@@ -35,7 +35,7 @@ class ShellKeeper final : public ProgramKeeper {
     }
   }
 
-  int EnterNetwork() override {
+  int EnterNetwork(const broker::ProgramOptions&) override {
     if (!network_) throw UsageError("a shell has one network, and then one program");
     network_->EnterNameService();
     return network_->inside();

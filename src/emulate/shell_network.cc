@@ -119,6 +119,7 @@ void ShellNetwork::Build(const std::vector<wire::IpPrefix>& taken) {
   Choose(FreeSubnet(taken));
   inside_ = sys::CreateNamelessNamespace();
   middle_ = sys::CreateNamelessNamespace();
+  sys::WriteSysctl(inside_.get(), sys::kPingGroups, sys::kEveryGroup);
   CreateLinks();
   const auto outer = OuterShell(info_.network);
   ipv6_limits_ = HasIpv6("default") ? WhyNoIpv6() : "";

@@ -48,8 +48,4 @@ void BoundCapabilities() {
   }
 }
 
-void ForbidNewPrivileges() {
-  SystemCall("prctl PR_SET_NO_NEW_PRIVS", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-}
-
 }  // namespace viaduct::privilege

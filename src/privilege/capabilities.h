@@ -19,7 +19,4 @@ void KeepCapabilities(std::span<const int> capabilities);
 // half and AUDIT_WRITE, which PAM needs wherever sudo is to work. Throws SystemError.
 void BoundCapabilities();
 
-// From now on no program that this process executes has more rights than it (PR_SET_NO_NEW_PRIVS).
-void ForbidNewPrivileges();
-
 }  // namespace viaduct::privilege

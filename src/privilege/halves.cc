@@ -83,7 +83,7 @@ uid_t PeerOf(int connection) {
 void BecomeUser() {
   sys::BecomeInvokingUser();
   KeepCapabilities({});
-  ForbidNewPrivileges();
+  sys::ForbidNewPrivileges();
   // Nothing of root's was in its memory; else its files in /proc were root's.
   SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
@@ -105,6 +105,12 @@ std::string FirstLine(int pipe) {
 }
 
 std::string WhyNot(const std::string& sudos_words) {
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
+    return fmt::format(
+        "sudo refuses ({}): programs on nodes and in shells have no more rights than "
+        "you, unless they are started with --new-privileges",
+        sudos_words);
+  }
   const bool asks = sudos_words.find("password is required") != std::string::npos;
   return asks                  ? "sudo asks for a password"
          : sudos_words.empty() ? "sudo does not start root's half of the command"
@@ -130,7 +136,7 @@ void StartBySudo() {
   words.write.reset();
   if (!IsReady(ours.get())) ThrowNoRoot(WhyNot(FirstLine(words.read.get())));
   the_steward = std::move(ours);
-  ForbidNewPrivileges();
+  sys::ForbidNewPrivileges();
 }
 
 }  // namespace
@@ -169,7 +175,7 @@ ServiceProcess Ask(Service service) {
 void LeaveRootsHalf() { the_steward.reset(); }
 
 void NeedNoRoot() {
-  if (geteuid() != 0) ForbidNewPrivileges();
+  if (geteuid() != 0) sys::ForbidNewPrivileges();
 }
 
 }  // namespace viaduct::privilege

@@ -19,9 +19,9 @@
 #include "base/json_text.h"
 #include "base/units.h"
 #include "guest/shell/paused.h"
-#include "privilege/capabilities.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
+#include "sys/invoking_user.h"
 #include "sys/launch.h"
 
 namespace viaduct::run {
@@ -98,7 +98,7 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;
   // It starts guests, whose programs nobody knows; sudo is not for them.
-  options.prepare = privilege::ForbidNewPrivileges;
+  options.prepare = sys::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
   control_ = std::move(control);
   output_ = std::move(output.read);

@@ -283,6 +283,7 @@ void TrafficRunner::StartProgram(ProgramState& state) {
   options.node = program.node;
   options.arguments = program.command;
   options.environment = program.environment;
+  options.new_privileges = program.new_privileges;
   NodeProcess::Callbacks callbacks;
   callbacks.line = [this, &program](const std::string& line) {
     progress_.Line(fmt::format("{}: {}", program.name, line));

@@ -420,6 +420,10 @@ constexpr Key kKeys[] = {
      "", "yyyynyy"},
     {"programs[].expect", Type::kInteger, PlainMember<&Program::expect, IsAwaited>().From(0, 255),
      "The exit status that means success.", "22", "", "yyyynyy"},
+    {"programs[].new_privileges", Type::kBoolean, PlainMember<&Program::new_privileges>(),
+     R"(Set-uid bits and capabilities of files count for it and what it starts (sudo, dumpcap), which
+     root must allow; it has the machine's host name then. See docs/security.md.)",
+     "true", "", "-yyynyy"},
     {"programs[].environment", Type::kTable, PlainPrinted<&Program::environment>(),
      "Variables added to the environment.", "{LANG: C}", "", "yyyynyy"},
 

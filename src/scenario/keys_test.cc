@@ -174,6 +174,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"programs[].timeout", "", "programs.0.timeout=1s"},
     {"programs[].background", "", "programs.0.background=true"},
     {"programs[].expect", "", "programs.0.expect=1"},
+    {"programs[].new_privileges", "", "programs.0.new_privileges=true"},
     {"programs[].environment", "", "programs.0.environment={A: b}"},
     {"events", "", "events=[]"},
     {"events[].at", "", "events.0.at=2s"},

@@ -175,6 +175,7 @@ struct Program {
   Duration start;                   // since routes converged
   std::optional<Duration> timeout;  // killed and reported as failed after this long
   bool background = false;          // stopped at the end of the run; its status does not count
+  bool new_privileges = false;      // sys::ProgramOptions
   int expect = 0;                   // exit status
 };
 

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,6 +67,10 @@ void BecomeInvokingUser() {
   setenv("USER", account->name.c_str(), 1);
   setenv("LOGNAME", account->name.c_str(), 1);
   setenv("SHELL", account->shell.c_str(), 1);
+}
+
+void ForbidNewPrivileges() {
+  SystemCall("prctl PR_SET_NO_NEW_PRIVS", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
 std::optional<Account> FindAccount(uid_t uid) {

@@ -25,6 +25,10 @@ void Become(const Identity& identity);
 // does nothing if this process runs as that user already.
 void BecomeInvokingUser();
 
+// From now on no program that this process executes has more rights than it (PR_SET_NO_NEW_PRIVS):
+// neither set-uid bits nor capabilities of files count. Throws SystemError.
+void ForbidNewPrivileges();
+
 // A user's entry in passwd(5).
 struct Account {
   std::string name, home, shell;

@@ -1,5 +1,6 @@
 #include "sys/user_program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -7,9 +8,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "sys/launch.h"
+#include "sys/trusted_folder.h"
 
 namespace viaduct::sys {
 namespace {
@@ -23,12 +28,38 @@ Environment EnvironmentOf(const ProgramOptions& options) {
 }
 
 // In the program's process.
-void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask,
+void EnterNode(const ProgramOptions& options, int namespace_fd, const Identity& owner,
                const std::function<void()>& enter) {
-  umask(file_mask & 0777);
+  umask(options.file_mask & 0777);
   SystemCall("enter the namespace", setns(namespace_fd, CLONE_NEWNET));
   if (enter) enter();
-  if (owner.uid != getuid()) Become(owner);
+  if (owner.uid == getuid()) return;
+  Become(owner);
+  if (!options.new_privileges) ForbidNewPrivileges();
+}
+
+bool HasLine(const std::string& text, const std::string& wanted) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line == wanted) return true;
+  }
+  return false;
+}
+
+bool MayHaveNewPrivileges(const Identity& owner) {
+  const auto account = FindAccount(owner.uid);
+  const UniqueFd file(open(kNewPrivilegesFile, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return account && file && IsTrusted(file.get()) &&
+         HasLine(ReadToEnd(file.get(), kNewPrivilegesFile), account->name);
+}
+
+void CheckNewPrivileges(const Identity& owner, const std::string& what) {
+  if (owner.uid == getuid() || MayHaveNewPrivileges(owner)) return;
+  const auto account = FindAccount(owner.uid);
+  throw EnvironmentError(fmt::format(
+      "{}its privileges cannot grow (new_privileges, --new-privileges) unless root has written the "
+      "line \"{}\" to {}",
+      what, account ? account->name : std::to_string(owner.uid), kNewPrivilegesFile));
 }
 
 [[noreturn]] void ThrowStartFailure(const std::string& what, const LaunchError& error) {
@@ -56,6 +87,8 @@ int ExecuteError::shell_status() const {
 
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner, const std::function<void()>& enter) {
+  const std::string what = fmt::format("start {} on {}: ", options.arguments[0], where);
+  if (options.new_privileges) CheckNewPrivileges(owner, what);
   LaunchOptions launch;
   launch.words = options.arguments;
   launch.environment = EnvironmentOf(options);
@@ -65,11 +98,11 @@ int StartProgram(const ProgramOptions& options, int namespace_fd, const std::str
   launch.terminal = options.terminal;
   launch.default_signals = true;
   launch.former_descriptor_limit = true;
-  launch.prepare = [&] { EnterNode(namespace_fd, owner, options.file_mask, enter); };
+  launch.prepare = [&] { EnterNode(options, namespace_fd, owner, enter); };
   try {
     return Launch(launch);
   } catch (const LaunchError& error) {
-    ThrowStartFailure(fmt::format("start {} on {}: ", options.arguments[0], where), error);
+    ThrowStartFailure(what, error);
   }
 }
 

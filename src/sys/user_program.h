@@ -26,6 +26,9 @@ class ExecuteError : public EnvironmentError {
   int error_number_;
 };
 
+// Whose programs may gain privileges in namespaces of Viaduct's: the names of users, one a line.
+inline constexpr char kNewPrivilegesFile[] = "/etc/viaduct/new-privileges";
+
 struct ProgramOptions {
   std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
   std::map<std::string, std::string> environment;  // all of it
@@ -36,13 +39,19 @@ struct ProgramOptions {
   // the controlling terminal of the program's session.
   bool terminal = false;
   mode_t file_mask = 022;  // umask(2)
+  int asker = -1;          // LaunchOptions
+  // Whether set-uid bits and capabilities of files count for what it executes. A namespace's
+  // addresses are its user's choice, and sudoers(5) gives rights to hosts by addresses: so only
+  // where root has allowed it (kNewPrivilegesFile). Root's own programs have all privileges.
+  bool new_privileges = false;
 };
 
 // Forks and executes the program in the network namespace, as `owner`, in a session of its own,
 // with the caller's resource limits, and returns its pid (which is also its process group) once it
 // runs. Only the three standard descriptors are inherited. `where` names the namespace in messages.
-// `enter` is called in the new process before it becomes the owner's. Throws ExecuteError, or Error
-// if it cannot be started for another reason.
+// `enter` is called in the new process before it becomes the owner's. Throws ExecuteError,
+// EnvironmentError where the owner may not have new privileges, or Error if it cannot be started
+// for another reason.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner, const std::function<void()>& enter = {});
 

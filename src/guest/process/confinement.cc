@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sys/invoking_user.h"
 
 namespace viaduct::guest {
 namespace {
@@ -168,7 +169,7 @@ Confinement::Confinement(std::span<const std::filesystem::path> writable) {
 }
 
 void Confinement::Enter() const {
-  SystemCall("prctl PR_SET_NO_NEW_PRIVS", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  sys::ForbidNewPrivileges();
   if (rules_) {
     SystemCall("landlock_restrict_self", static_cast<int>(syscall(kRestrictSelf, rules_.get(), 0)));
   }

@@ -21,4 +21,9 @@ std::string ReadSysctl(int namespace_fd, const std::string& name);
 void WriteSysctls(int namespace_fd, const std::map<std::string, std::string>& values,
                   bool skip_missing_ipv6 = false);
 
+// The groups whose users may ping (icmp(7)), and the value for all of them. A namespace begins with
+// none of them, as a machine does whose users ping by a capability of the program's.
+inline constexpr char kPingGroups[] = "net.ipv4.ping_group_range";
+inline constexpr char kEveryGroup[] = "0 2147483647";
+
 }  // namespace viaduct::sys
