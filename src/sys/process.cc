@@ -13,19 +13,20 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/shortage.h"
 
 namespace viaduct::sys {
 namespace {
 
-std::string ReadStat(int pid) {
-  const UniqueFd file(
-      open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && IsShortage(errno)) throw SystemError("open /proc/" + std::to_string(pid), errno);
+std::string ReadStat(const std::string& process) {
+  const UniqueFd file(open(("/proc/" + process + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && IsShortage(errno)) throw SystemError("open /proc/" + process, errno);
   if (!file) return "";
   std::array<char, 4096> buffer;
   const ssize_t length = read(file.get(), buffer.data(), buffer.size());
@@ -56,11 +57,32 @@ Integer StatNumber(std::string_view stat, int number) {
   return error == std::errc() && end == field.end() ? value : 0;
 }
 
+// How many clock ticks this process's time namespace adds to times since boot. The file is about
+// the namespace of its children, which is its own unless it has called unshare(2) since it was
+// executed.
+int64_t AddedTicks() {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
+  std::istringstream lines(ReadFileIfAny("/proc/self/timens_offsets"));
+  int64_t seconds = 0, nanoseconds = 0;
+  for (std::string clock; lines >> clock >> seconds >> nanoseconds;) {
+    if (clock != "boottime" && clock != "7") continue;  // CLOCK_BOOTTIME
+    // Rounded down, also below 0: the kernel's nanoseconds are never negative.
+    return seconds * (kSecond / tick) + nanoseconds / tick;
+  }
+  return 0;
+}
+
+uint64_t StartTimeOf(std::string_view stat) {
+  const uint64_t shown = ParseStartTime(stat);
+  return shown == 0 ? 0 : shown - static_cast<uint64_t>(AddedTicks());
+}
+
 // Children by parent.
 std::multimap<int, int> ProcessTree() {
   std::multimap<int, int> children;
   for (const int pid : AllProcesses()) {
-    if (const int parent = StatNumber<int>(ReadStat(pid), 4); parent > 0) {
+    if (const int parent = StatNumber<int>(ReadStat(std::to_string(pid)), 4); parent > 0) {
       children.emplace(parent, pid);
     }
   }
@@ -102,12 +124,16 @@ void Terminate(std::vector<Victim>& victims, Duration patience) {
 
 uint64_t ParseStartTime(std::string_view stat) { return StatNumber<uint64_t>(stat, 22); }
 
-uint64_t ProcessStartTime(int pid) { return ParseStartTime(ReadStat(pid)); }
+uint64_t ProcessStartTime(int pid) { return StartTimeOf(ReadStat(std::to_string(pid))); }
+
+uint64_t OwnStartTime() { return StartTimeOf(ReadStat("self")); }
 
 bool ProcessAlive(int pid, uint64_t start_time) {
   if (pid <= 0 || start_time == 0) return false;
-  const std::string stat = ReadStat(pid);
-  return ParseStartTime(stat) == start_time && !HasEnded(stat);
+  const std::string stat = ReadStat(std::to_string(pid));
+  if (HasEnded(stat)) return false;
+  const uint64_t its = StartTimeOf(stat);
+  return its != 0 && its + 1 >= start_time && its <= start_time + 1;
 }
 
 bool HasEnded(std::string_view stat) {

@@ -13,13 +13,16 @@
 
 namespace viaduct::sys {
 
-// Clock ticks since boot at which the process started (field 22 of /proc/PID/stat); 0: no such
+// Clock ticks since boot at which the process started, the same in all time namespaces
+// (time_namespaces(7)), but for one tick where their clocks differ by parts of one; 0: no such
 // process.
 uint64_t ProcessStartTime(int pid);
-// The same, from the text of the file; 0 when malformed. (The program's name within the text may
-// contain any characters.)
+uint64_t OwnStartTime();  // also where /proc shows another pid namespace
+// Field 22 of the text of /proc/PID/stat, which counts in the reader's time namespace; 0 when
+// malformed. (The program's name within the text may contain any characters.)
 uint64_t ParseStartTime(std::string_view stat);
-// Whether the process that had this pid and start time still runs.
+// Whether the process that had this pid and start time, give or take a tick, still runs: within two
+// ticks no pid is used again.
 bool ProcessAlive(int pid, uint64_t start_time);
 // Whether the text of the file is of a process that does nothing any more: a zombie, or one that
 // the kernel is taking down, for which it may need a while (eBPF programs, memory, many sockets).

@@ -42,9 +42,7 @@ uint64_t PidNamespaceOfProc() { return PidNamespaceOf(PidsOf("self").size() == 1
 
 }  // namespace
 
-ProcessIdentity OwnIdentity() {
-  return {getpid(), ParseStartTime(ReadFileIfAny("/proc/self/stat")), PidNamespaceOf("self")};
-}
+ProcessIdentity OwnIdentity() { return {getpid(), OwnStartTime(), PidNamespaceOf("self")}; }
 
 Life LifeOf(const ProcessIdentity& process) {
   const uint64_t seen = PidNamespaceOfProc();

@@ -21,7 +21,7 @@ TEST(ProcessIdentityTest, OursIsAlive) {
 
 TEST(ProcessIdentityTest, AnotherOfThisNamespaceIsDead) {
   ProcessIdentity other = OwnIdentity();
-  other.start_time -= 1;
+  other.start_time -= 2;
   EXPECT_EQ(LifeOf(other), Life::kDead);
   EXPECT_EQ(LifeOf({0, 0, other.pid_namespace}), Life::kDead);
 }

@@ -96,7 +96,7 @@ TEST(Process, OursIsAlive) {
   const uint64_t start = ProcessStartTime(getpid());
   EXPECT_GT(start, 0U);
   EXPECT_TRUE(ProcessAlive(getpid(), start));
-  EXPECT_FALSE(ProcessAlive(getpid(), start + 1));
+  EXPECT_FALSE(ProcessAlive(getpid(), start + 2));
   EXPECT_FALSE(ProcessAlive(0, 0));
 }
 

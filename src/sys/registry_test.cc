@@ -199,7 +199,7 @@ TEST_F(RegistryTest, AReusedNumberIsAnotherProcess) {
   const OwnEntry own = Things().Take(Named("one"));
   const std::string text = ReadFile(own.folder / "record");
   nlohmann::json line = nlohmann::json::parse(text);
-  line["start_time"] = own.start_time - 1;
+  line["start_time"] = own.start_time - 2;
   WriteFile(own.folder / "record", line.dump() + "\n");
   EXPECT_FALSE(List()[0].alive);
   EXPECT_THAT(Things().Remove(own), IsEmpty());  // not that maker's any more
