@@ -66,6 +66,17 @@ class RegistryRootTest : public ::testing::Test {
     work();
     ExitForked(status != 0 || HasFailure());
   }
+  // Starts this where the machine seems to run for 1000 s and a bit longer.
+  static pid_t StartLater(const std::function<void()>& work) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    int status = unshare(CLONE_NEWTIME);
+    WriteFile("/proc/self/timens_offsets", "boottime 1000 3000000");
+    const pid_t inner = fork();
+    if (inner != 0) ExitForked(status != 0 || AwaitChild(inner) != 0);
+    work();
+    ExitForked(HasFailure());
+  }
   static void Own(const fs::path& path, uid_t user) {
     ASSERT_EQ(lchown(path.c_str(), user, user), 0) << path;
   }
@@ -169,6 +180,66 @@ TEST_F(RegistryRootTest, WhoIsInAPidNamespaceWithinIsJudged) {
   EXPECT_EQ(write(end.write.get(), &byte, 1), 1);
   EXPECT_EQ(AwaitChild(maker), 0);
   EXPECT_EQ(Things().RemoveDead<Thing>(&problems).size(), 1U);
+}
+
+TEST_F(RegistryRootTest, WhoLivesIsNotDeadInAnotherTimeNamespace) {
+  if (access("/proc/self/ns/time", F_OK) != 0) GTEST_SKIP() << "no time namespaces here";
+  Things().Take({"ours"});
+  const pid_t reader = StartLater([&] {
+    std::vector<std::string> problems;
+    EXPECT_THAT(Things().RemoveDead<Thing>(&problems), IsEmpty());
+    EXPECT_THAT(problems, IsEmpty());
+    EXPECT_TRUE(Things().List<Thing>().at(0).alive);
+  });
+  EXPECT_EQ(AwaitChild(reader), 0);
+  EXPECT_TRUE(fs::exists(Root() / "ours/record"));
+}
+
+TEST_F(RegistryRootTest, WhoIsInAnotherTimeNamespaceIsJudged) {
+  if (access("/proc/self/ns/time", F_OK) != 0) GTEST_SKIP() << "no time namespaces here";
+  Pipe ready = MakePipe(), end = MakePipe();
+  const pid_t maker = StartLater([&] {
+    Things().Take({"theirs"});
+    char byte = 'x';
+    EXPECT_EQ(write(ready.write.get(), &byte, 1), 1);
+    EXPECT_EQ(read(end.read.get(), &byte, 1), 1);
+  });
+  char byte;
+  ASSERT_EQ(read(ready.read.get(), &byte, 1), 1);
+  std::vector<std::string> problems;
+  EXPECT_THAT(Things().RemoveDead<Thing>(&problems), IsEmpty());
+  EXPECT_TRUE(Things().List<Thing>().at(0).alive);
+  EXPECT_EQ(write(end.write.get(), &byte, 1), 1);
+  EXPECT_EQ(AwaitChild(maker), 0);
+  EXPECT_EQ(Things().RemoveDead<Thing>(&problems).size(), 1U);
+}
+
+// In a /tmp of its own, as that user, without a folder of the session.
+TEST_F(RegistryRootTest, WhoHasTakenTheNameInTmpIsInNobodysWay) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int status = unshare(CLONE_NEWNS) != 0 ||
+                 mount("none", "/", nullptr, MS_PRIVATE | MS_REC, nullptr) != 0 ||
+                 mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0;
+    const std::string taken = fmt::format("/tmp/viaduct-{}", kUs);
+    for (const std::string& name : {taken, taken + "-0000"}) {
+      fs::create_directory(name);
+      Own(name, kOther);
+    }
+    unsetenv("XDG_RUNTIME_DIR");
+    const bool done = As(kUs, [&] {
+      const auto here = [] { return Registry(UserPlace("things"), {"record"}); };
+      EXPECT_THAT(here().List<Thing>(), IsEmpty());
+      const OwnEntry own = here().Take({"one"});
+      EXPECT_EQ(here().List<Thing>().size(), 1U) << "found again";
+      EXPECT_EQ(UserPlaces("things").front().path(), UserPlace("things").path());
+      EXPECT_THAT(here().Remove(own), IsEmpty());
+      const auto left = fs::directory_iterator("/tmp");
+      EXPECT_EQ(std::distance(fs::begin(left), fs::end(left)), 2);
+    });
+    ExitForked(status != 0 || !done || HasFailure());
+  }
+  EXPECT_EQ(AwaitChild(child), 0);
 }
 
 TEST_F(RegistryRootTest, RootDoesNotUseWhatAUserOwns) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
+#include <random>
 
 #include "base/error.h"
 
@@ -15,6 +17,7 @@ namespace viaduct::sys {
 namespace {
 
 constexpr mode_t kPrivate = 0700;
+constexpr char kTmp[] = "/tmp";
 
 struct stat StatusOf(int fd) {
   struct stat status;
@@ -56,7 +59,38 @@ TrustedPlace PrivatePlace(std::filesystem::path base, const std::string& own,
           "remove it, or set XDG_RUNTIME_DIR"};
 }
 
-std::string NameInTmp() { return fmt::format("viaduct-{}", geteuid()); }
+// Whether there is something of that name in /tmp, and it is this user's own.
+std::optional<bool> IsOwnInTmp(const std::string& name) {
+  struct stat status;
+  if (lstat((std::filesystem::path(kTmp) / name).c_str(), &status) != 0) return std::nullopt;
+  return status.st_uid == geteuid();
+}
+
+// This user's folders in /tmp, where anybody may make one of any name. Several, if processes began
+// at the same time.
+std::vector<std::string> OwnInTmp() {
+  const std::string name = fmt::format("viaduct-{}", geteuid());
+  std::vector<std::string> found;
+  if (IsOwnInTmp(name) == true) found.push_back(name);
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(kTmp, error)) {
+    const std::string other = entry.path().filename();
+    if (other.starts_with(name + "-") && IsOwnInTmp(other) == true) found.push_back(other);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// The first of them, or one that can be made.
+std::string NameInTmp() {
+  if (const auto own = OwnInTmp(); !own.empty()) return own.front();
+  std::string name = fmt::format("viaduct-{}", geteuid());
+  if (!IsOwnInTmp(name).has_value()) return name;
+  // Nobody can take a name that nobody knows.
+  static const std::string random =
+      fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
+  return name + "-" + random;
+}
 
 }  // namespace
 
@@ -86,15 +120,15 @@ TrustedPlace UserPlace(const std::string& folder) {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0;
   return has_runtime ? PrivatePlace(runtime, "viaduct", folder)
-                     : PrivatePlace("/tmp", NameInTmp(), folder);
+                     : PrivatePlace(kTmp, NameInTmp(), folder);
 }
 
 std::vector<TrustedPlace> UserPlaces(const std::string& folder) {
   std::vector<TrustedPlace> places{UserPlace(folder)};
   if (geteuid() == 0) return places;
   std::vector<TrustedPlace> others{
-      PrivatePlace(fmt::format("/run/user/{}", geteuid()), "viaduct", folder),
-      PrivatePlace("/tmp", NameInTmp(), folder)};
+      PrivatePlace(fmt::format("/run/user/{}", geteuid()), "viaduct", folder)};
+  for (const std::string& name : OwnInTmp()) others.push_back(PrivatePlace(kTmp, name, folder));
   for (TrustedPlace& other : others) {
     // Where it is another's, that is no trouble of who does not need it.
     struct stat status;

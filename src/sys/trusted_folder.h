@@ -34,7 +34,8 @@ TrustedPlace RunPlace();
 TrustedPlace RunPlace(TrustedPlace::Folder folder);
 
 // A folder where processes of this user keep what ends with them: for root that is in RunPlace(), a
-// dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID.
+// dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID, or, where
+// that is somebody else's, in /tmp/viaduct-UID-RANDOM.
 TrustedPlace UserPlace(const std::string& folder);
 // All such folders that this user's processes may have used, whatever their environment was (sudo
 // takes XDG_RUNTIME_DIR away), UserPlace() first; and root's, which opens for root alone.
