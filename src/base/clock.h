@@ -1,7 +1,10 @@
 // Clocks. Model code (path/, wire/) never uses these: time is passed in.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <ctime>
+#include <limits>
 
 #include "base/time.h"
 
@@ -15,6 +18,14 @@ struct MonotonicClock {
     return Instant::FromNanoseconds(ts.tv_sec * 1000000000LL + ts.tv_nsec);
   }
 };
+
+// How many milliseconds poll(2) and epoll_wait(2) are to wait until then; -1: for ever.
+inline int PollTimeout(Instant deadline) {
+  if (deadline == Instant::Never()) return -1;
+  const Duration left = std::max(deadline - MonotonicClock::Now(), Duration());
+  const int64_t milliseconds = (left.nanoseconds() + 999'999) / 1'000'000;
+  return static_cast<int>(std::min<int64_t>(milliseconds, std::numeric_limits<int>::max()));
+}
 
 // A clock that a test moves by hand.
 class ManualClock {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
@@ -17,8 +18,21 @@ namespace {
 
 constexpr size_t kLongestNamedFile = 256 << 20;
 
-UniqueFd OpenToRead(const std::string& path) {
-  return UniqueFd(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+UniqueFd OpenToRead(const std::string& path, int flags = 0) {
+  return UniqueFd(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)));
+}
+
+[[noreturn]] void ThrowUnreadable(const std::string& path, int error) {
+  throw UsageError(path + ": cannot be read: " + std::strerror(error));
+}
+
+void ThrowUnlessRegular(const std::string& path, mode_t mode) {
+  if (S_ISREG(mode)) return;
+  const char* kind = S_ISDIR(mode)    ? "folder"
+                     : S_ISFIFO(mode) ? "FIFO"
+                     : S_ISSOCK(mode) ? "socket"
+                                      : "device";
+  throw UsageError(path + ": is a " + kind + "; give a regular file");
 }
 
 // Stops once there is more than `longest`.
@@ -33,6 +47,15 @@ std::string ReadUpTo(size_t longest, int fd, std::string_view what) {
     text.append(buffer.data(), static_cast<size_t>(got));
   }
   return text;
+}
+
+std::string ReadAllNamed(UniqueFd file, const std::string& path) {
+  struct stat status;
+  const bool is_longer = fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                         status.st_size > static_cast<off_t>(kLongestNamedFile);
+  std::string text = is_longer ? "" : ReadUpTo(kLongestNamedFile, file.get(), path);
+  if (!is_longer && text.size() <= kLongestNamedFile) return text;
+  throw UsageError(path + ": is longer than 256 MiB; is it the right file?");
 }
 
 }  // namespace
@@ -63,12 +86,30 @@ std::string ReadFileIfAny(const std::string& path) {
 
 std::string ReadNamedFile(const std::string& path) {
   try {
-    std::string text = ReadUpTo(kLongestNamedFile, OpenToRead(path).get(), path);
-    if (text.size() <= kLongestNamedFile) return text;
-    throw UsageError(path + ": is longer than 256 MiB; is it the right file?");
+    return ReadAllNamed(OpenToRead(path), path);
   } catch (const SystemError& error) {
-    throw UsageError(path + ": cannot be read: " + std::strerror(error.error_number()));
+    ThrowUnreadable(path, error.error_number());
   }
+}
+
+std::string ReadRegularFile(const std::string& path) {
+  CheckIsRegular(path);
+  try {
+    // It may be something else by now.
+    UniqueFd file = OpenToRead(path, O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    SystemCall("fstat " + path, fstat(file.get(), &status));
+    ThrowUnlessRegular(path, status.st_mode);
+    return ReadAllNamed(std::move(file), path);
+  } catch (const SystemError& error) {
+    ThrowUnreadable(path, error.error_number());
+  }
+}
+
+void CheckIsRegular(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) ThrowUnreadable(path, errno);
+  ThrowUnlessRegular(path, status.st_mode);
 }
 
 void WriteFile(const std::string& path, std::string_view text) {

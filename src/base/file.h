@@ -22,6 +22,12 @@ std::string ReadFileIfAny(const std::string& path);
 // Throws UsageError "PATH: cannot be read: No such file...".
 std::string ReadNamedFile(const std::string& path);
 
+// The same for a file that is read at any time and again: a regular one, which is found out before
+// it is opened. A FIFO would hold up whoever opens it until somebody writes. Throws UsageError.
+std::string ReadRegularFile(const std::string& path);
+// Throws UsageError "PATH: is a FIFO; give a regular file" where there is something else.
+void CheckIsRegular(const std::string& path);
+
 // Creates or replaces a file (mode 0666 less the umask). Throws SystemError naming it.
 void WriteFile(const std::string& path, std::string_view text);
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -47,6 +49,40 @@ TEST(FileTest, ErrorsNameTheFileAndTheReason) {
 TEST(FileTest, AFileOfTheUsersIsTheUsersError) {
   EXPECT_EQ(MessageOf<UsageError>([] { ReadNamedFile("/tmp"); }),
             "/tmp: cannot be read: Is a directory");
+}
+
+TEST(FileTest, WhatIsNoRegularFileIsNotOpened) {
+  const std::string fifo = testing::TempDir() + "viaduct_file_test_fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(MessageOf<UsageError>([&] { ReadRegularFile(fifo); }),
+            fifo + ": is a FIFO; give a regular file");
+  EXPECT_EQ(MessageOf<UsageError>([&] { CheckIsWholeLibrary(fifo); }),
+            fifo + ": is a FIFO; give a regular file");
+  std::filesystem::remove(fifo);
+  EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/dev/zero"); }),
+            "/dev/zero: is a device; give a regular file");
+  EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/tmp"); }),
+            "/tmp: is a folder; give a regular file");
+  EXPECT_EQ(MessageOf<UsageError>([] { ReadRegularFile("/no/such"); }),
+            "/no/such: cannot be read: No such file or directory");
+  const std::string path = testing::TempDir() + "viaduct_file_test_regular";
+  WriteFile(path, "text");
+  EXPECT_EQ(ReadRegularFile(path), "text");
+  std::filesystem::remove(path);
+}
+
+// It has no blocks: to read it would take its length of memory.
+TEST(FileTest, ALongFileIsRefusedBeforeItIsRead) {
+  const std::string path = testing::TempDir() + "viaduct_file_test_long";
+  WriteFile(path, "");
+  std::filesystem::resize_file(path, uint64_t{1} << 40);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_EQ(MessageOf<UsageError>([&] { ReadNamedFile(path); }),
+            path + ": is longer than 256 MiB; is it the right file?");
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 100 << 10) << "KiB";
+  std::filesystem::remove(path);
 }
 
 TEST(FileTest, AFileWithoutAnEndIsNotReadForever) {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace viaduct {
 namespace {
@@ -37,8 +38,10 @@ uint64_t BytesOfElf(std::ifstream& file) {
 }  // namespace
 
 void CheckIsWholeLibrary(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code error;
+  // To open a FIFO takes until somebody writes to it, for dlopen(3) too.
+  if (std::filesystem::exists(path, error)) CheckIsRegular(path);
+  std::ifstream file(path, std::ios::binary);
   const uint64_t there = std::filesystem::file_size(path, error);
   if (!file || error) return;  // as dlopen(3) will say
   if (BytesOfElf(file) > there) {

@@ -218,13 +218,14 @@ std::string EngineSocketPath(const std::string& lab) {
   return fmt::format("{}/{}/engine", sys::kRunFolder, lab);
 }
 
-LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket) {
+LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket, int asker) {
   Equipment equipment = Prepare(lab, owner, std::move(inner_socket));
   LabProcess process{"viaduct-engine",
                      "path engine",
                      lab.HubFd(),
                      {equipment.listener.get()},
                      fmt::format("{}/{}/{}", sys::kRunFolder, lab.name(), lab::kLastWordsFile)};
+  process.asker = asker;
   for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
   if (equipment.hub) {
     const auto descriptors =

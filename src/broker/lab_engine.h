@@ -19,9 +19,9 @@ std::string EngineSocketPath(const std::string& lab);
 class LabEngine {
  public:
   // Returns when the engine has started to forward. Throws Error with the engine's own message (a
-  // SPEC's file that cannot be read, not enough memory). `inner_socket`: Client::LendInnerSocket(),
-  // or none.
-  LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket);
+  // SPEC's file that cannot be read, not enough memory), or when `asker` (LabProcess) is closed.
+  // `inner_socket`: Client::LendInnerSocket(), or none.
+  LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket, int asker);
 
   int pid() const { return pid_; }
   // Its wait status (waitpid(2)); empty while it runs.

@@ -155,7 +155,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   std::unique_ptr<lab::JoinedPaths> joined;
   if (JoinsPaths(lab->topology())) joined = std::make_unique<lab::JoinedPaths>(*lab);
   if (!lab::HubPairs(lab->topology()).empty()) {
-    engine_.emplace(*lab, owner_, std::move(inner_socket_));
+    engine_.emplace(*lab, owner_, std::move(inner_socket_), asker_);
   }
   LabForwarder::Nodes forwarded;
   for (const auto& [name, state] : nodes) {
@@ -370,7 +370,9 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   const auto enter = [&] {
     if (options.HasNodesNames()) lab::EnterNames(options.node, lab_->HostsPath());
   };
-  program.pid = sys::StartProgram(options, namespace_fd, "node " + options.node, owner_, enter);
+  ProgramOptions asked = options;
+  asked.asker = asker_;
+  program.pid = sys::StartProgram(asked, namespace_fd, "node " + options.node, owner_, enter);
   // It is our child and was not waited for yet, so the pid is still valid.
   program.pid_fd = sys::OpenPidFd(program.pid);
   program.exit_status = std::move(status.read);

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/units.h"
 #include "broker/protocol.h"
 #include "privilege/capabilities.h"
@@ -95,17 +94,20 @@ UniqueFd OpenLastWords(const std::string& path) {
   sys::ExitForked(1);
 }
 
-// The answer of a process that runs users' code, which may hang, or write without end.
-std::string ReadAnswer(int fd, int asker) {
+// The answer of a process that may hang: in users' files, or in their code, which may also write
+// without end.
+std::string ReadAnswer(int fd, const LabProcess& process) {
   constexpr size_t kMost = 65536;
-  const Instant deadline = MonotonicClock::Now() + LabProcess::kPatience;
+  const Instant deadline =
+      process.runs_users_code ? MonotonicClock::Now() + LabProcess::kPatience : Instant::Never();
   std::string answer;
   std::array<char, 4096> part;
   while (answer.size() < kMost) {
-    const Duration left = deadline - MonotonicClock::Now();
-    std::array<pollfd, 2> ready = {{{fd, POLLIN, 0}, {asker, 0, 0}}};
-    if (left <= Duration() || poll(ready.data(), ready.size(),
-                                   static_cast<int>(left / Duration::Milliseconds(1)) + 1) == 0) {
+    std::array<pollfd, 2> ready = {{{fd, POLLIN, 0}, {process.asker, 0, 0}}};
+    const int changed = poll(ready.data(), ready.size(), PollTimeout(deadline));
+    if (changed < 0 && errno == EINTR) continue;
+    SystemCall("poll", changed);
+    if (changed == 0) {
       throw Error(fmt::format("did not start within {}; a forwarding program may hang",
                               FormatDuration(LabProcess::kPatience)));
     }
@@ -128,9 +130,7 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
   pipe.write.reset();
   std::string answer;
   try {
-    answer = process.runs_users_code
-                 ? ReadAnswer(pipe.read.get(), process.asker)
-                 : ReadToEnd(pipe.read.get(), "the answer of the " + process.what);
+    answer = ReadAnswer(pipe.read.get(), process);
   } catch (const Error& error) {
     kill(pid, SIGKILL);
     sys::AwaitChild(pid);

@@ -20,7 +20,9 @@ struct LabProcess {
   // call `ready` within kPatience.
   bool runs_users_code = false;
   static constexpr auto kPatience = Duration::Seconds(10);
-  int asker = -1;  // a socket: whoever waits for that, who may close it and want it no more
+  // A socket: whoever waits for the process, which may read users' files that take for ever. It is
+  // ended once that is closed, by who wants it no more.
+  int asker = -1;
   int words = -1;  // then what ends it is written there instead, and its standard error nowhere
 };
 

@@ -123,14 +123,14 @@ void Try(const Config& config, const path::Spec& spec) {
   FramePool pool(budget, config.memory, config.frame_bytes);
   path::PipelineOptions options;
   path::SharedLinks links;
-  options.read_file = ReadNamedFile;
+  options.read_file = ReadRegularFile;
   options.links = &links;
   const path::Pipeline pipeline(spec, pool, std::move(options));
 }
 
 }  // namespace
 
-ChangeTrial::ChangeTrial(const Config& config) : config_(config), trial_(ReadNamedFile) {
+ChangeTrial::ChangeTrial(const Config& config) : config_(config), trial_(ReadRegularFile) {
   for (size_t pair = 0; pair < config.pairs.size(); ++pair) {
     const auto add = [&](size_t class_index, const path::Spec& up, const path::Spec& down) {
       pipelines_[{pair, Direction::kUp, class_index}] = trial_.Add(up);

@@ -119,7 +119,7 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   options.seed = config_.seed;
   options.name = PipelineName(entry.name, named == nullptr ? "" : named->name, direction);
   options.pair = entry.name;
-  options.read_file = ReadNamedFile;
+  options.read_file = ReadRegularFile;
   options.max_packet = senders_[lane.sender].to->Mtu() + wire::EthernetHeader::kSize;
   options.tag_bytes = TagBytes(entry);
   if (disks_) {

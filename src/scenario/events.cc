@@ -114,7 +114,7 @@ class EventReader {
 class LinkTrial {
  public:
   explicit LinkTrial(const Scenario& scenario)
-      : simulated_(scenario.mode == Mode::kSimulate), trial_(ReadNamedFile) {
+      : simulated_(scenario.mode == Mode::kSimulate), trial_(ReadRegularFile) {
     for (const LinkSettings& link : scenario.links) {
       const bool by_kernel = link.emulator == lab::Emulator::kKernel && !simulated_;
       const bool is_shared = link.spec.link.shared || (link.up && link.up->link.shared) ||

@@ -1,6 +1,7 @@
 #include "sys/launch.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "sys/descriptor_limit.h"
@@ -118,12 +120,21 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   ExitForked(127);
 }
 
+// Whether there is a report.
 bool Receive(int pipe, Report& report) {
   ssize_t got = 0;
   do {
     got = read(pipe, &report, sizeof report);
   } while (got < 0 && errno == EINTR);
   return got == sizeof report;
+}
+
+// Returns whether there is something to be read before the asker has gone.
+bool AwaitReport(int pipe, int asker) {
+  std::array<pollfd, 2> waits{{{pipe, POLLIN, 0}, {asker, 0, 0}}};
+  while (poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR) {
+  }
+  return waits[0].revents != 0 || (waits[1].revents & POLLHUP) == 0;
 }
 
 bool IsVariable(std::string_view variable, std::string_view name) {
@@ -156,7 +167,13 @@ pid_t Launch(const LaunchOptions& options) {
   if (pid == 0) BecomeOrReport(options, parent, pipe.write.get());
   pipe.write.reset();
   Report report;
-  if (!Receive(pipe.read.get(), report)) return pid;
+  if (!AwaitReport(pipe.read.get(), options.asker)) {
+    report.error = ECONNABORTED;
+    ("start " + options.words[0]).copy(report.attempted.data(), report.attempted.size() - 1);
+    kill(pid, SIGKILL);
+  } else if (!Receive(pipe.read.get(), report)) {
+    return pid;
+  }
   waitpid(pid, nullptr, 0);
   throw LaunchError(report.step, report.attempted.data(), report.error);
 }

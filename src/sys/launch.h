@@ -38,6 +38,9 @@ struct LaunchOptions {
   bool default_signals = false;  // ResetSignals(); no signal is blocked in any case
   // RestoreDescriptorLimit(), and in root's half RestoreCallersLimits().
   bool former_descriptor_limit = false;
+  // A socket: whoever waits for the program. It is given up once that is closed: its folder or file
+  // may be in a file system that does not answer.
+  int asker = -1;
   int death_signal = 0;  // sent to it when the calling thread, its parent, ends
   // Called in the new process after its process group is set and before its working directory and
   // descriptors are. Launch() throws what it throws.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +56,19 @@ TEST(LaunchTest, EveryVariableArrivesWhole) {
     expected += variable + "\n";
   }
   EXPECT_THAT(OutputOf(options), testing::HasSubstr(expected));
+}
+
+// As one whose folder is in a file system that does not answer.
+TEST(LaunchTest, OneThatHangsIsGivenUpWhenNobodyWaitsForIt) {
+  auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
+  LaunchOptions options = Shell("true");
+  options.asker = ours.get();
+  EXPECT_EQ(OutputOf(options), "") << "it is waited for";
+  options.prepare = [] {
+    while (true) pause();
+  };
+  theirs.reset();
+  EXPECT_THROW(Launch(options), LaunchError);
 }
 
 TEST(LaunchTest, ItsOwnPathIsSearched) {

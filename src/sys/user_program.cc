@@ -96,6 +96,7 @@ int StartProgram(const ProgramOptions& options, int namespace_fd, const std::str
   launch.standard = {options.standard_input, options.standard_output, options.standard_error};
   launch.group = LaunchOptions::Group::kOwnSession;
   launch.terminal = options.terminal;
+  launch.asker = options.asker;
   launch.default_signals = true;
   launch.former_descriptor_limit = true;
   launch.prepare = [&] { EnterNode(options, namespace_fd, owner, enter); };

@@ -95,7 +95,7 @@ OptionsFor(const PathNetDevice& device,
     options.seed = PathSeed();
     options.name = stream;
     options.pair = pair;
-    options.read_file = viaduct::ReadNamedFile;
+    options.read_file = viaduct::ReadRegularFile;
     options.max_packet = device.GetMtu() + viaduct::wire::EthernetHeader::kSize;
     options.links = SharedLinks::Get();
     options.woken = std::move(woken);
