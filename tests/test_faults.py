@@ -205,3 +205,78 @@ def test_link_spec_is_never_ignored(spec: str, scenario: Callable[[str], Path]) 
     if done.status != 0:
         line = done.error_line(3)
         assert "netem" in line or "tbf" in line.lower()
+
+
+@pytest.mark.parametrize("mode", ["offload", "simulate"])
+@pytest.mark.parametrize("kind", ["FIFO", "device", "folder"])
+def test_what_is_no_regular_file_is_no_trace(
+    mode: str, kind: str, tmp_path: Path, scenario: Callable[[str], Path]
+) -> None:
+    """Which would be waited for without end; nothing is left of the lab."""
+    fifo = tmp_path / "trace"
+    os.mkfifo(fifo)
+    file = {"FIFO": fifo, "device": Path("/dev/zero"), "folder": tmp_path}[kind]
+    text = (
+        f"routing: {{protocol: static}}\nduration: 1s\nnodes: 2\nmode: {mode}\n"
+        f'links: [{{line: all, spec: "rate=trace:{file}"}}]\n'
+    )
+    assert f"{file}: is a {kind}; give a regular file" in viaduct("run", scenario(text)).error_line(
+        2
+    )
+
+
+def test_clean_spares_labs_of_other_time_namespaces(
+    lab: str, scenario: Callable[[str], Path]
+) -> None:
+    """For whose processes the machine, and everything on it, started at another time."""
+    if not Path("/proc/self/ns/time").exists():
+        pytest.skip("this kernel has no time namespaces")
+    later = ["unshare", "--time", "--boottime", "100000"]
+    viaduct("up", scenario(LINE), "--quiet").expect()
+    try:
+        assert execute([*later, str(VIADUCT), "clean"]).expect().output == ""
+        viaduct("exec", f"{lab}:n0", "--", "true").expect()
+        viaduct("down", lab).expect()
+        execute([*later, str(VIADUCT), "up", "--quiet", str(scenario(LINE))]).expect()
+        assert viaduct("clean").expect().output == ""
+        viaduct("exec", f"{lab}:n0", "--", "true").expect()
+    finally:
+        viaduct("down", lab)
+
+
+def signals_blocked(pid: int) -> int:
+    """As a bit mask."""
+    words = Path(f"/proc/{pid}/status").read_text().split()
+    return int(words[words.index("SigBlk:") + 1], 16)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("begun", [False, True])
+def test_exec_ends_though_the_broker_stands_still(
+    number: signal.Signals, begun: bool, lab: str, scenario: Callable[[str], Path]
+) -> None:
+    viaduct("up", scenario(LINE), "--quiet").expect()
+    record = Path(f"/run/viaduct/{lab}/record.jsonl").read_text().splitlines()[0]
+    broker = json.loads(record)["pid"]
+    words = ["exec", f"{lab}:n0", "--", "sh", "-c", "echo begun; sleep 1000"]
+    try:
+        if not begun:
+            os.kill(broker, signal.SIGSTOP)
+        with running(*words) as command:
+            if begun:
+                command.wait_for("begun")
+                os.kill(broker, signal.SIGSTOP)
+            else:
+                bit = 1 << (number - 1)
+                wait_until(lambda: signals_blocked(command.pid) & bit, "it waits for the broker")
+
+            def ended() -> bool:
+                """The first one is to be passed on, if the program runs, and the next ends it."""
+                os.kill(command.pid, number)
+                return command.process.poll() is not None
+
+            wait_until(ended, "the command ends")
+            assert command.wait() == 128 + number
+    finally:
+        os.kill(broker, signal.SIGCONT)
+        viaduct("down", lab).expect()

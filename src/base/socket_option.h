@@ -2,11 +2,13 @@
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/time.h"
 
 namespace viaduct {
 
@@ -23,6 +25,13 @@ void SetSocketOption(int fd, int level, int option, const T& value, std::string_
 inline void SetSocketBuffer(int fd, int force_option, int option, int bytes) {
   if (setsockopt(fd, SOL_SOCKET, force_option, &bytes, sizeof bytes) == 0) return;
   SetSocketOption(fd, SOL_SOCKET, option, bytes, "SO_SNDBUF or SO_RCVBUF");
+}
+
+// How long send(2) and connect(2) wait at a time (SO_SNDTIMEO); 0: for ever. Throws SystemError.
+inline void SetSendTimeout(int fd, Duration longest) {
+  const timeval timeout{longest.nanoseconds() / 1'000'000'000,
+                        longest.nanoseconds() % 1'000'000'000 / 1000};
+  SetSocketOption(fd, SOL_SOCKET, SO_SNDTIMEO, timeout, "SO_SNDTIMEO");
 }
 
 }  // namespace viaduct

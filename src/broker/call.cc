@@ -2,15 +2,20 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/socket_option.h"
+#include "base/units.h"
 #include "broker/broker_process.h"
+#include "sys/event_loop.h"
+#include "sys/signals.h"
 
 namespace viaduct::broker {
 namespace {
@@ -19,6 +24,7 @@ using nlohmann::json;
 
 // The clean-up of the largest labs ends well within this; a hung one must not hang its clients.
 constexpr Duration kCleanUpPatience = Duration::Seconds(30);
+constexpr Duration kPatienceWithTheSilent = Duration::Seconds(2);
 
 // An answer that the client does not take must not stop the others: the socket holds the longest
 // one (the kernel counts twice the bytes), and sending never waits.
@@ -70,12 +76,12 @@ Caller::~Caller() {
 }
 
 void Caller::AwaitEnd() {
-  const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
+  const Instant deadline =
+      MonotonicClock::Now() + (is_lost_ ? kPatienceWithTheSilent : kCleanUpPatience);
   Message ignored;
-  for (Instant now = MonotonicClock::Now(); now < deadline; now = MonotonicClock::Now()) {
+  while (MonotonicClock::Now() < deadline) {
     pollfd wait{connection_.Fd(), POLLIN, 0};
-    const int ready =
-        poll(&wait, 1, static_cast<int>((deadline - now) / Duration::Milliseconds(1)));
+    const int ready = poll(&wait, 1, PollTimeout(deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return;
     if (connection_.Receive(&ignored, MSG_DONTWAIT) == Connection::Status::kEnd) return;
@@ -84,6 +90,8 @@ void Caller::AwaitEnd() {
 
 Message Caller::Call(MessageType type, std::string_view payload,
                      const std::vector<int>& descriptors) {
+  if (is_lost_) throw Error(ended_);
+  const Instant deadline = patience_ ? MonotonicClock::Now() + *patience_ : Instant::Never();
   Message answer;
   auto status = Connection::Status::kIncomplete;
   try {
@@ -92,13 +100,44 @@ Message Caller::Call(MessageType type, std::string_view payload,
     // It may have said why before it closed the connection.
     if (error.error_number() != EPIPE && error.error_number() != ECONNRESET) throw;
   }
-  while (status == Connection::Status::kIncomplete) status = connection_.Receive(&answer);
+  while (status == Connection::Status::kIncomplete) {
+    if (is_limited_) AwaitAnswer(deadline);
+    status = connection_.Receive(&answer);
+  }
   if (status == Connection::Status::kEnd) throw Error(ended_);
   if (answer.type == MessageType::kError) ThrowDecodedError(answer.payload);
   if (answer.type != MessageType::kReply || answer.sequence != sequence_) {
     throw ProtocolError("broker protocol: answer to another question");
   }
   return answer;
+}
+
+void Caller::LimitWaiting(std::optional<Duration> patience) {
+  is_limited_ = true;
+  patience_ = patience;
+  const Duration longest = patience.value_or(Duration());  // 0: no limit
+  SetSendTimeout(connection_.Fd(), longest);
+}
+
+void Caller::AwaitAnswer(Instant deadline) {
+  // Those that are not blocked have their own effect.
+  const sigset_t set = sys::SignalSet({SIGINT, SIGTERM, SIGHUP});
+  const UniqueFd signals(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+  std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+  int ready = 0;
+  do {
+    ready = poll(waits.data(), waits.size(), PollTimeout(deadline));
+  } while (ready < 0 && errno == EINTR);
+  SystemCall("poll", ready);
+  if (waits[0].revents != 0) return;
+  is_lost_ = true;
+  if (ready > 0) throw sys::Interrupted(sys::TakeSignal(signals.get()));
+  ucred other{};
+  socklen_t length = sizeof other;
+  getsockopt(connection_.Fd(), SOL_SOCKET, SO_PEERCRED, &other, &length);
+  const int pid = service_pid_ > 0 ? service_pid_ : other.pid;
+  throw Error(fmt::format("process {} does not answer within {}; is it stopped (kill -CONT {})?",
+                          pid, FormatDuration(*patience_), pid));
 }
 
 json Caller::CallJson(MessageType type, const json& arguments) {

@@ -3,18 +3,21 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/time.h"
 #include "broker/connection.h"
 #include "privilege/halves.h"
 
 namespace viaduct::broker {
 
 // The asking end. Its destructor waits until the other end has closed: at once, unless this was the
-// last connection; then after the other has cleaned up.
+// last connection; then after the other has cleaned up. After an answer that did not come it waits
+// 2 s at most.
 class Caller {
  public:
   // `ended`: what an error says if the other end has closed.
@@ -31,15 +34,23 @@ class Caller {
   nlohmann::json CallJson(MessageType type, const nlohmann::json& arguments);
   // Throws Error if the other end has closed.
   void CheckAlive() const;
+  // From now on Call() waits no longer than this (none: for ever), and throws sys::Interrupted
+  // where SIGINT, SIGTERM or SIGHUP is blocked and comes meanwhile. After either nothing can be
+  // asked any more.
+  void LimitWaiting(std::optional<Duration> patience);
 
  private:
   void AwaitEnd();
+  void AwaitAnswer(Instant deadline);
 
   Connection connection_;
   const std::string ended_;
   const int service_pid_;  // 0: not known
   const int owner_pid_;
   uint32_t sequence_ = 0;
+  bool is_limited_ = false;  // as LimitWaiting() says
+  std::optional<Duration> patience_;
+  bool is_lost_ = false;  // an answer did not come, and would be taken for the next one's
 };
 
 // Has a program started, with the variables, mask and folder of this process where the options say

@@ -87,7 +87,13 @@ Client Client::ConnectOrSpawn() {
   return Client(SpawnBroker());
 }
 
-Client Client::ConnectToLab(const std::string& lab) { return Client(ConnectToSocket(lab)); }
+Client Client::ConnectToLab(const std::string& lab) {
+  Client client(ConnectToSocket(lab));
+  client.LimitWaiting(kPatience);
+  return client;
+}
+
+void Client::LimitWaiting(Duration patience) { state_->caller.LimitWaiting(patience); }
 
 void Client::CreateLab(const lab::Topology& topology) {
   state_->caller.CallJson(MessageType::kCreateLab, topology);

@@ -106,9 +106,13 @@ class Client {
   // The connection inherited in VIADUCT_BROKER_FD; else that to a broker of our own
   // (SpawnBroker()). Throws EnvironmentError if neither is possible.
   static Client ConnectOrSpawn();
-  // Connects to the broker of a lab that is up (`viaduct up`). Throws UsageError if there is none.
+  // Connects to the broker of a lab that is up (`viaduct up`), which may be stopped or busy:
+  // LimitWaiting(kPatience). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);
 
+  static constexpr auto kPatience = Duration::Seconds(60);
+  // As Caller::LimitWaiting().
+  void LimitWaiting(Duration patience);
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);
   // Takes over the lab that the broker has, and which a simulator that has died built from this

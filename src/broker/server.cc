@@ -117,6 +117,11 @@ Reply LookUp(Operations& operations, const json& request) {
   return {{{"passages", passages}}, {}};
 }
 
+bool HasClosed(int connection) {
+  pollfd state{connection, 0, 0};
+  return poll(&state, 1, 0) > 0 && (state.revents & POLLHUP) != 0;
+}
+
 // The requests that concern the lab; the server answers those about itself.
 Reply PerformOnLab(Operations& operations, Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
@@ -274,6 +279,10 @@ Reply Server::Perform(Message& request, const Connection& from) {
       operations_.DestroyLab();
       listener_.reset();
       return {};
+    case MessageType::kSpawn:
+      // It may have waited too long for this process.
+      if (HasClosed(from.Fd())) throw ProtocolError("broker protocol: the client has gone");
+      [[fallthrough]];
     default:
       operations_.SetAsker(from.Fd());
       return PerformOnLab(operations_, request);

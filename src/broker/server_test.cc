@@ -90,6 +90,18 @@ std::string ErrorOf(Connection& connection) {
   return Member<std::string>(DecodeJson(answer.payload), "message");
 }
 
+TEST_F(ServerTest, NoProgramIsStartedForWhoHasGone) {
+  EXPECT_CALL(operations_, Spawn(_)).Times(0);
+  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
+  ProgramOptions options;
+  options.node = "a";
+  options.arguments = {"true"};
+  Connection(std::move(ours)).Send(MessageType::kSpawn, 1, nlohmann::json(options).dump());
+  Server server(operations_);
+  server.AddConnection(std::move(theirs));
+  server.Run();
+}
+
 TEST_F(ServerTest, PassesRequestsAndDescriptors) {
   EXPECT_CALL(operations_, OpenPacketSocket(_)).WillOnce([](const PacketSocketOptions& options) {
     EXPECT_EQ(options.node, "a");

@@ -30,6 +30,9 @@ namespace {
 // How long the simulator, its keeper and the broker may take to end once the lab is gone.
 constexpr int kPatienceMilliseconds = 10000;
 
+// How long the lab's removal may take, of the largest ones on a busy machine.
+constexpr Duration kRemovalPatience = Duration::Seconds(120);
+
 UniqueFd ProcessOf(int pid) {
   try {
     return sys::OpenPidFd(pid);
@@ -46,6 +49,7 @@ void Down(const std::string& given) {
   }
   {
     broker::Client client = broker::Client::ConnectToLab(lab);
+    client.LimitWaiting(kRemovalPatience);
     client.DestroyLab();
   }
   pollfd ended{broker.get(), POLLIN, 0};

@@ -32,6 +32,7 @@ int Exec(const ExecOptions& given) {
   const broker::Program program = StartAsShell([&] { return client.Spawn(options); });
   return foreground.Follow(program.exit_status.get(), [&](int signal) {
     try {
+      client.LimitWaiting(kSignalPatience);
       client.Kill(program.pid, signal);
     } catch (const UsageError&) {
       // It has just ended; its status is read next.
@@ -46,8 +47,8 @@ void AddExec(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("exec", "run a program in a node of a lab that is up");
   command->add_option("NODE", options->target, "the node; LAB:NODE when several labs are up")
       ->required();
-  command->add_option("COMMAND", options->words, "the program and its arguments")->required();
   AddNewPrivilegesFlag(*command, options->new_privileges);
+  command->add_option("COMMAND", options->words, "the program and its arguments")->required();
   command->footer(
       "Standard input and output are the program's; its exit status is this command's (127 if "
       "there\n"
@@ -56,8 +57,7 @@ void AddExec(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  viaduct exec n0 -- ping -c 3 n4\n"
       "  viaduct exec n0 -- bash");
-  command->callback(
-      [options, &invocation] { invocation.status = Exec(options->target, options->words); });
+  command->callback([options, &invocation] { invocation.status = Exec(*options); });
 }
 
 }  // namespace viaduct::cli

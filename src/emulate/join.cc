@@ -8,6 +8,7 @@ Join::Join(const JoinRequest& request)
     : root_(privilege::Ask(privilege::Service::kJoin), "root's half of the node has died"),
       node_(request.offer.node),
       hub_(request.hub.ToString()) {
+  root_.LimitWaiting(std::nullopt);
   const nlohmann::json built = root_.CallJson(broker::MessageType::kBuildJoin, EncodeJoin(request));
   name_ = broker::Member<std::string>(built, "name");
   interface_ = broker::Member<std::string>(built, "interface");

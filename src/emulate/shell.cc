@@ -23,6 +23,7 @@ engine::Config ShellPath() {
 
 Shell::Shell()
     : root_(privilege::Ask(privilege::Service::kShell), "root's half of the shell has died") {
+  root_.LimitWaiting(std::nullopt);
   broker::Message answer = root_.Call(MessageType::kBuildShell, "{}");
   const json built = broker::DecodeJson(answer.payload);
   name_ = Member<std::string>(built, "name");

@@ -1,8 +1,8 @@
 #include "engine/control.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
@@ -10,6 +10,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/socket_option.h"
@@ -132,15 +133,17 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
     if (error.error_number() != ENOENT && error.error_number() != ECONNREFUSED) throw;
     throw UsageError("this path has just ended");
   }
-  const timeval timeout{patience.nanoseconds() / 1'000'000'000,
-                        patience.nanoseconds() % 1'000'000'000 / 1000};
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  const Instant deadline = MonotonicClock::Now() + patience;
   const std::string text = JsonText(EncodeRequest(request)) + "\n";
   SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
   LineBuffer lines(kMaxAnswerLine);
   std::array<char, 65536> buffer;
   for (;;) {
-    const ssize_t got = recv(socket.get(), buffer.data(), buffer.size(), 0);
+    // Of the whole answer: it may come byte by byte.
+    pollfd wait{socket.get(), POLLIN, 0};
+    const int ready = poll(&wait, 1, PollTimeout(deadline));
+    if (ready == 0) throw Error("the path has ended, or does not answer");
+    const ssize_t got = ready < 0 ? -1 : recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw Error("the path has ended, or does not answer");
     if (!lines.Add({buffer.data(), static_cast<size_t>(got)}))

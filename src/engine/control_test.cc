@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
@@ -77,6 +78,24 @@ TEST_F(ControlServerTest, AnswersLaterWhatIsNotKnownYet) {
 TEST_F(ControlServerTest, AServerThatHangsIsAnError) {
   const UniqueFd listener = sys::ListenAt(socket_, geteuid(), getegid(), SOCK_STREAM);
   EXPECT_THROW(Ask(socket_, {}, Duration::Milliseconds(10)), Error);
+}
+
+TEST_F(ControlServerTest, AnAnswerThatComesByteByByteIsNotWaitedForEver) {
+  const UniqueFd listener = sys::ListenAt(socket_, geteuid(), getegid(), SOCK_STREAM);
+  std::thread server([&] {
+    const UniqueFd client(accept(listener.get(), nullptr, nullptr));
+    while (send(client.get(), "x", 1, MSG_NOSIGNAL) == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  std::string error;
+  try {
+    Ask(socket_, {}, Duration::Milliseconds(20));
+  } catch (const Error& silent) {
+    error = silent.what();
+  }
+  server.join();
+  EXPECT_EQ(error, "the path has ended, or does not answer");
 }
 
 TEST_F(ControlServerTest, OutlivesWhateverItsHandlerThrows) {

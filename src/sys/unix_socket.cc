@@ -5,12 +5,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 
 namespace viaduct::sys {
 namespace {
+
+constexpr Duration kConnectPatience = Duration::Seconds(30);
 
 sockaddr_un AddressOf(const std::string& path) {
   sockaddr_un address{};
@@ -41,8 +45,13 @@ UniqueFd ListenAt(const std::string& path, uid_t uid, gid_t gid, int type) {
 UniqueFd ConnectAt(const std::string& path, int type) {
   UniqueFd socket = NewSocket(type);
   const sockaddr_un address = AddressOf(path);
-  SystemCall("connect to " + path,
-             connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+  // It waits where many wait to be accepted.
+  SetSendTimeout(socket.get(), kConnectPatience);
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno == EAGAIN) throw Error("connect to " + path + ": nobody is accepted there");
+    throw SystemError("connect to " + path, errno);
+  }
+  SetSendTimeout(socket.get(), Duration());
   return socket;
 }
 
