@@ -63,9 +63,11 @@ void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
 
 }  // namespace
 
-void TakeTap(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
+void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
+             const Turn&) {
   TakenInterface taken{name, Examine(name), {}};
   taken.tap = true;
+  taken.made = made;
   if (!Has(*path, taken)) Take(std::move(taken), path, record);
 }
 

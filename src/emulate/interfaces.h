@@ -15,8 +15,9 @@ namespace viaduct::emulate {
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
                    const Turn& turn);
 // Takes a TAP device likewise, which the path reads (sys::OpenTap()): its offloads stay on, because
-// what they leave to do to a frame is beside it in its header.
-void TakeTap(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn& turn);
+// what they leave to do to a frame is beside it in its header. `made`: by the path.
+void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
+             const Turn& turn);
 // Does what AF_XDP needs besides, likewise: with an interface that has been taken, and with the
 // other end of a veth pair (xdp::OffloadsInTheWay()). `kind`: of the port, for messages.
 void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,

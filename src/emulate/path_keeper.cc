@@ -144,7 +144,7 @@ class PathKeeper {
     const bool made = !session.FindLink(name);
     UniqueFd device = std::move(sys::OpenTap(name, 1).front());
     if (made) session.SetUp(session.IfIndex(name), true);
-    TakeTap(name, &*info_, &record_, turn);
+    TakeTap(name, made, &*info_, &record_, turn);
     // What the kernel sends before it has processed the new carrier is lost.
     session.AwaitRunning(name, Duration::Seconds(2));
     return device;

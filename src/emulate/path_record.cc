@@ -44,6 +44,7 @@ void GiveBack(const PathInfo& path, const TakenInterface& taken) {
     const sys::NamespaceScope scope(network.get());
     xdp::DetachLeft(taken.ifindex, taken.program);
   }
+  if (taken.made) return sys::RemoveTap(network.get(), taken.ifindex);
   if (taken.tap) return sys::ResetTap(network.get(), taken.ifindex);
   sys::EnableOffloads(network.get(), link->name, taken.offloads);
 }

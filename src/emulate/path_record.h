@@ -20,9 +20,10 @@ struct TakenInterface {
   sys::NamespaceId network = {};      // inode 0: the path's; else that of a veth pair's other end
   uint32_t program = 0;               // in a dispatcher of XDP programs (xdp::Program::Left())
   bool tap = false;                   // a TAP device that the path reads
+  bool made = false;                  // by the path: it ends with it, whatever its reader did
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TakenInterface, interface, ifindex, offloads,
-                                                network, program, tap)
+                                                network, program, tap, made)
 
 struct PathInfo : sys::RegistryEntry {
   sys::NamespaceId network;

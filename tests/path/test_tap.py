@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import json
+import os
 import signal
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,6 +78,43 @@ def test_made_devices_are_up_and_end_with_the_path(wires: Wires) -> None:
         path.process.send_signal(signal.SIGKILL)
         wait_until(lambda: not set(DEVICES) & set(links(wires)), "they are gone")
     assert wires.middle not in viaduct("path", "ls").expect().output
+
+
+def take_descriptor(pid: int, file: str) -> int:
+    """A copy of a process's descriptor of this file, as whoever runs as its user can have."""
+    here = next(
+        int(each.name) for each in Path(f"/proc/{pid}/fd").iterdir() if str(each.readlink()) == file
+    )
+    libc = ctypes.CDLL(None, use_errno=True)
+    process = os.pidfd_open(pid)
+    taken = int(libc.syscall(438, process, here, 0))  # pidfd_getfd(2)
+    os.close(process)
+    assert taken >= 0, os.strerror(ctypes.get_errno())
+    return taken
+
+
+@pytest.mark.parametrize("end", ["normal", "killed", "held"])
+def test_made_devices_end_with_the_path_whatever_their_reader_did(wires: Wires, end: str) -> None:
+    """The path's process is the user's, who can make a device outlive its descriptors."""
+    make_persistent = 0x400454CB  # TUNSETPERSIST of linux/if_tun.h
+    with wires.path(*TAP, "--json", "-") as path:
+        taken = take_descriptor(path.pid, "/dev/net/tun")
+        fcntl.ioctl(taken, make_persistent, 1)
+        if end != "held":
+            os.close(taken)
+        if end == "killed":
+            record = next(Path("/run/viaduct/.paths").glob("*/record.json"))
+            keeper = json.loads(record.read_text().splitlines()[0])["pid"]
+            for pid in (keeper, path.pid):
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: "dead" in viaduct("path", "ls").output, "its keeper is dead")
+            assert set(DEVICES) & set(links(wires)), "one is left"
+            assert "removed" in viaduct("clean").expect().output
+        else:
+            finish(path)
+        wait_until(lambda: not set(DEVICES) & set(links(wires)), "they are gone")
+    if end == "held":
+        os.close(taken)
 
 
 def test_loss_is_counted_and_nothing_else_is_lost(wires: Wires, hosts: tuple[Tap, Tap]) -> None:

@@ -92,6 +92,12 @@ uint64_t TapDrops(int namespace_fd, int ifindex) {
   return link ? link->counters.tx_dropped : 0;
 }
 
+void RemoveTap(int namespace_fd, int ifindex) {
+  Netlink session(namespace_fd);
+  const auto link = session.FindLink(ifindex);
+  if (link && link->kind == "tun") session.DeleteLink(ifindex);
+}
+
 void ResetTap(int namespace_fd, int ifindex) {
   NamespaceScope scope(namespace_fd);
   constexpr int kTries = 100;

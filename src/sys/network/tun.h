@@ -28,6 +28,9 @@ std::vector<UniqueFd> OpenTap(const std::string& name, int queues);
 // How many frames the kernel has dropped because nobody read them from the device, since it was
 // made. 0 if it is gone.
 uint64_t TapDrops(int namespace_fd, int ifindex);
+// Removes a device that OpenTap() made, also one that a descriptor has been used to make persistent
+// (TUNSETPERSIST), or is open. Nothing if it is gone. Throws SystemError.
+void RemoveTap(int namespace_fd, int ifindex);
 // Has the kernel do itself again what OpenTap() had it leave to the reader, if the device of one
 // queue is still there: for a reader that was killed. Waits a while for it to be closed; leaves it
 // if another program has it open by then. Throws SystemError.
