@@ -266,7 +266,7 @@ TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
   PacketSocketOptions packet;
   packet.node = "b";
   packet.interface = "eth1";
-  packet.filter = "icmp";
+  packet.filter = sys::PacketFilter::Compile("icmp");
   NodeSocket ring = client.OpenPacketSocket(packet);
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
@@ -277,8 +277,10 @@ TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
   char frame[2000];
   ASSERT_EQ(recv(ring.fd.get(), frame, sizeof frame, 0), 98);  // the request, not our answer
   EXPECT_LT(recv(ring.fd.get(), frame, sizeof frame, 0), 0);
-  packet.filter = "no such thing";
-  EXPECT_THROW(client.OpenPacketSocket(packet), UsageError);
+  packet.filter = sys::PacketFilter({{0xFFFF, 0, 0, 0}});
+  EXPECT_THROW(client.OpenPacketSocket(packet), Error) << "no instruction";
+  packet.filter = sys::PacketFilter(std::vector<sock_filter>(5000, {0x06, 0, 0, 1}));
+  EXPECT_THROW(client.OpenPacketSocket(packet), UsageError) << "too many";
 
   ControlSocketOptions control;
   control.node = "a";

@@ -22,6 +22,7 @@
 #include "lab/topology.h"
 #include "lab/upcalls.h"
 #include "privilege/halves.h"
+#include "sys/network/filter.h"
 #include "sys/user_program.h"
 
 namespace viaduct::broker {
@@ -30,7 +31,7 @@ struct PacketSocketOptions {
   std::string node;
   std::string interface;
   uint16_t ether_type = 0x0003;  // ETH_P_ALL; host order
-  std::string filter = {};       // tcpdump syntax; empty passes everything
+  sys::PacketFilter filter = {};
   bool promiscuous = true;
 };
 
@@ -58,10 +59,10 @@ struct ProgramOptions : sys::ProgramOptions {
   // its own: not worth it for one that is given addresses. One that may gain privileges keeps the
   // machine's, by which sudoers(5) knows where it is.
   bool names = true;
-};
-
 
   bool HasNodesNames() const { return names && !new_privileges; }
+};
+
 // How packets for a destination leave a node now.
 struct Passage {
   std::vector<fib::NextHop> hops;      // an empty interface: up to the simulator; none: they do not
@@ -109,10 +110,10 @@ class Client {
   // Connects to the broker of a lab that is up (`viaduct up`), which may be stopped or busy:
   // LimitWaiting(kPatience). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);
-
   static constexpr auto kPatience = Duration::Seconds(60);
   // As Caller::LimitWaiting().
   void LimitWaiting(Duration patience);
+
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);
   // Takes over the lab that the broker has, and which a simulator that has died built from this

@@ -343,10 +343,14 @@ void ThrowDecodedError(std::string_view payload) {
 }
 
 void to_json(json& value, const PacketSocketOptions& options) {
+  json filter = json::array();
+  for (const sock_filter& each : options.filter.instructions()) {
+    filter.push_back({each.code, each.jt, each.jf, each.k});
+  }
   value = json{{"node", options.node},
                {"interface", options.interface},
                {"ether_type", options.ether_type},
-               {"filter", options.filter},
+               {"filter", std::move(filter)},
                {"promiscuous", options.promiscuous}};
 }
 
@@ -354,7 +358,12 @@ void from_json(const json& value, PacketSocketOptions& options) {
   options.node = Member<std::string>(value, "node");
   options.interface = Member<std::string>(value, "interface");
   options.ether_type = Member<uint16_t>(value, "ether_type");
-  options.filter = Member<std::string>(value, "filter");
+  std::vector<sock_filter> filter;
+  using Instruction = std::tuple<uint16_t, uint8_t, uint8_t, uint32_t>;
+  for (const auto& [code, jt, jf, k] : Member<std::vector<Instruction>>(value, "filter")) {
+    filter.push_back({code, jt, jf, k});
+  }
+  options.filter = sys::PacketFilter(std::move(filter));
   options.promiscuous = Member<bool>(value, "promiscuous");
 }
 
@@ -420,6 +429,8 @@ void from_json(const json& value, ProgramOptions& options) {
   options.working_directory = Narrowed(Member<std::string>(value, "working_directory"));
   options.terminal = Member<bool>(value, "terminal");
   options.names = !value.contains("names") || Member<bool>(value, "names");
+  options.new_privileges =
+      value.contains("new_privileges") && Member<bool>(value, "new_privileges");
   options.file_mask = value.contains("file_mask") ? Member<mode_t>(value, "file_mask") : 022;
   const auto places = Member<std::vector<int>>(value, "standard");
   if (options.arguments.empty() || places.size() != 3) {
@@ -429,8 +440,6 @@ void from_json(const json& value, ProgramOptions& options) {
     throw UsageError("broker request: a program with a terminal needs it as standard input");
   }
   options.standard_input = places[0];
-  options.new_privileges =
-      value.contains("new_privileges") && Member<bool>(value, "new_privileges");
   options.standard_output = places[1];
   options.standard_error = places[2];
 }

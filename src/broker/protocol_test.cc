@@ -217,6 +217,16 @@ TEST(Json, OptionsSurviveTheJourney) {
   program.standard_input = 16;
   EXPECT_TRUE(nlohmann::json(program).get<ProgramOptions>().terminal);
 
+  PacketSocketOptions packet;
+  packet.filter = sys::PacketFilter({{1, 2, 3, 4}, {6, 0, 0, 0xFFFFFFFF}});
+  nlohmann::json sent = packet;
+  const std::vector<sock_filter> came = sent.get<PacketSocketOptions>().filter.instructions();
+  ASSERT_EQ(came.size(), 2U);
+  EXPECT_EQ(came[0].jf, 3);
+  EXPECT_EQ(came[1].k, 0xFFFFFFFF);
+  sent["filter"] = "host 10.0.0.1";
+  EXPECT_THROW(sent.get<PacketSocketOptions>(), UsageError) << "root's half compiles no text";
+
   ControlSocketOptions control;
   control.family = wire::Family::kIpv6;
   control.kind = ControlSocketOptions::Kind::kRawIp;

@@ -102,10 +102,12 @@ TEST_F(ServerTest, NoProgramIsStartedForWhoHasGone) {
   server.Run();
 }
 
+sys::PacketFilter Port698() { return sys::PacketFilter::Compile("udp port 698"); }
+
 TEST_F(ServerTest, PassesRequestsAndDescriptors) {
   EXPECT_CALL(operations_, OpenPacketSocket(_)).WillOnce([](const PacketSocketOptions& options) {
     EXPECT_EQ(options.node, "a");
-    EXPECT_EQ(options.filter, "udp port 698");
+    EXPECT_EQ(options.filter.instructions().size(), Port698().instructions().size());
     return NodeSocket{OpenNull(), 42, true};
   });
   EXPECT_CALL(operations_, Kill(17, 9));
@@ -113,7 +115,7 @@ TEST_F(ServerTest, PassesRequestsAndDescriptors) {
   PacketSocketOptions options;
   options.node = "a";
   options.interface = "eth0";
-  options.filter = "udp port 698";
+  options.filter = Port698();
   const NodeSocket socket = client.OpenPacketSocket(options);
   EXPECT_EQ(socket.ifindex, 42);
   EXPECT_TRUE(socket.has_qdisc);

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/socket_option.h"
-#include "sys/network/filter.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 
@@ -49,12 +48,11 @@ void BindToPort(int fd, const ControlSocketOptions& options) {
 NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
   const lab::Endpoint endpoint{options.node, options.interface};
   lab.GetInterface(endpoint);  // throws if there is none
-  const auto filter = sys::PacketFilter::Compile(options.filter);
   NodeSocket result;
   result.has_qdisc = lab.HasQdisc(endpoint);
   const sys::NamespaceScope scope(lab.NamespaceFd(options.node));
   sys::PacketSocket packet = sys::OpenPacketSocket(options.interface, options.promiscuous);
-  filter.Attach(packet.fd.get());
+  options.filter.Attach(packet.fd.get());
   result.ifindex = packet.ifindex;
   result.fd = std::move(packet.fd);
   return result;

@@ -13,7 +13,7 @@ namespace viaduct::forward {
 
 struct ProgramDescription {
   // Counters tell no more outcomes apart, and libpcap takes long for longer filters.
-  static constexpr size_t kMostOutcomes = Counters::kRingFull, kMostFilter = 1024;
+  static constexpr size_t kMostOutcomes = Counters::kRingFull, kMostFilter = 512;
   static constexpr size_t kMostTableWords = size_t{1} << 24;
   static constexpr size_t kMostOverhead = 512;  // bytes
 

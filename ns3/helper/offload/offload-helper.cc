@@ -293,7 +293,8 @@ OffloadHelper::MakeFilteredDevice(const Interface& interface,
     auto socket = broker.OpenPacketSocket(
         {.node = name,
          .interface = interface.name,
-         .filter = "(" + filter + ") or arp or (icmp6 and ip6[40] >= 133 and ip6[40] <= 136)",
+         .filter = viaduct::sys::PacketFilter::Compile(
+             "(" + filter + ") or arp or (icmp6 and ip6[40] >= 133 and ip6[40] <= 136)"),
          .promiscuous = false});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;

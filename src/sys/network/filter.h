@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace viaduct::sys {
@@ -14,8 +15,13 @@ namespace viaduct::sys {
 class PacketFilter {
  public:
   // For Ethernet frames. The empty string passes everything (no instructions). UsageError with
-  // libpcap's text.
+  // libpcap's text. What others may choose is not compiled in root's half: libpcap takes minutes,
+  // and a gigabyte, for some thousand addresses.
   static PacketFilter Compile(const std::string& expression);
+  PacketFilter() = default;
+  // Compiled by others. The kernel checks them, and Attach() how many they are.
+  explicit PacketFilter(std::vector<sock_filter> instructions)
+      : instructions_(std::move(instructions)) {}
 
   bool PassesEverything() const { return instructions_.empty(); }
   // For setsockopt(SO_ATTACH_FILTER). Not for an empty filter.
