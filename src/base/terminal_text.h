@@ -9,13 +9,25 @@
 namespace viaduct {
 
 // `text` with control characters as "\x1b", so that no name in a message can command a terminal
-// (escape sequences, ECMA-48). Line ends and tabs stay.
+// (escape sequences, ECMA-48): also those of C1, which are two bytes of UTF-8. Line ends and tabs
+// stay.
 inline std::string TerminalText(std::string_view text) {
   std::string shown;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    const bool control = (code < 0x20 && c != '\n' && c != '\t') || code == 0x7f;
-    shown += control ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto code = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    const bool is_c1 = code == 0xc2 && next >= 0x80 && next < 0xa0;
+    const bool control = (code < 0x20 && code != '\n' && code != '\t') || code == 0x7f || is_c1;
+    shown += control ? fmt::format("\\x{:02x}", is_c1 ? next : code) : std::string(1, text[i]);
+    i += is_c1 ? 1 : 0;
+  }
+  return shown;
+}
+// The same for what is part of a line, such as the cell of a table: line ends and tabs, too.
+inline std::string TerminalLine(std::string_view text) {
+  std::string shown;
+  for (const char c : TerminalText(text)) {
+    shown += c == '\n' ? "\\x0a" : c == '\t' ? "\\x09" : std::string(1, c);
   }
   return shown;
 }

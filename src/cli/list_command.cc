@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/terminal_text.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
@@ -135,7 +136,7 @@ void PrintNames(const std::string& what) {
       text += (labs.size() > 1 ? each.name + ":" : "") + node + "\n";
     }
   }
-  PrintText(text);
+  PrintText(TerminalText(text));
 }
 
 void PrintPaused(const guest::PausedSimulation& paused, const std::string& to, bool as_json) {
@@ -143,7 +144,7 @@ void PrintPaused(const guest::PausedSimulation& paused, const std::string& to, b
   if (as_json) {
     PrintJson(state);
   } else {
-    PrintText(result::FormatPaused(state));
+    PrintText(TerminalText(result::FormatPaused(state)));
   }
 }
 
@@ -153,7 +154,7 @@ void PrintLab(const std::string& lab, bool as_json) {
   if (as_json) {
     PrintJson(inspection);
   } else {
-    PrintText(watch::FormatInspection(inspection));
+    PrintText(TerminalText(watch::FormatInspection(inspection)));
   }
 }
 

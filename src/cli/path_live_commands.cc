@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/terminal_text.h"
 #include "broker/lab_engine.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -76,8 +77,10 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
     PrintText(JsonText(json(statistics), format.watch ? -1 : 2) + "\n");
   } else {
     const bool clears = format.watch && isatty(STDOUT_FILENO) == 1;
-    PrintText(fmt::format("{}path {}, {:.1f} s\n{}", clears ? "\033[H\033[2J" : "", statistics.name,
-                          statistics.seconds.value_or(0), emulate::StatisticsTable(statistics)));
+    const std::string text =
+        fmt::format("path {}, {:.1f} s\n{}", statistics.name, statistics.seconds.value_or(0),
+                    emulate::StatisticsTable(statistics));
+    PrintText((clears ? "\033[H\033[2J" : "") + TerminalText(text));
   }
 }
 

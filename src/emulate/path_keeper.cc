@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/terminal_text.h"
 #include "dpdk/open.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
@@ -210,6 +211,9 @@ PathInfo DecodePath(const json& request) {
       std::ranges::any_of(info.pairs,
                           [](const auto& pair) { return pair.size() > kLongestPair; })) {
     throw UsageError("a path's pairs and interfaces are too many or too long");
+  }
+  for (const std::string& pair : info.pairs) {
+    if (TerminalLine(pair) != pair) throw UsageError("a pair's name has control characters");
   }
   std::ranges::for_each(info.interfaces, CheckInterfaceName);
   return info;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/terminal_text.h"
+
 namespace viaduct::result {
 namespace {
 
@@ -29,7 +31,11 @@ std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& row
   return numbers;
 }
 
-std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
+std::string FormatTable(const std::vector<std::vector<std::string>>& given) {
+  std::vector<std::vector<std::string>> rows = given;
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = TerminalLine(cell);
+  }
   const std::vector<bool> numbers = NumberColumns(rows);
   std::vector<size_t> widths;
   for (const auto& row : rows) {

@@ -101,3 +101,16 @@ def test_clean_judges_a_path_of_a_pid_namespace_within(wires: Wires) -> None:
         return not traces_of(wires)
 
     wait_until(are_gone, "nothing is left")
+
+
+def test_names_command_no_terminal(wires: Wires) -> None:
+    """What another user's process has called itself is shown as text (ECMA-48)."""
+    with wires.path(*BETWEEN):
+        record = next(Path("/run/viaduct/.paths").glob("*/record.json"))
+        lines = record.read_text().splitlines()
+        first = json.loads(lines[0]) | {"pairs": ["a-\x1b[31mb\n", "\x9b31m"]}
+        record.write_text("\n".join([json.dumps(first), *lines[1:]]) + "\n")
+        shown = wires.viaduct("path", "ls").expect().output
+        assert "a-\\x1b[31mb\\x0a \\x9b31m" in shown
+        assert not {"\x1b", "\x9b"} & set(shown)
+        record.write_text("\n".join(lines) + "\n")
