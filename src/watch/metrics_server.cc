@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -52,14 +54,57 @@ uint16_t BoundPort(int fd) {
                                             : reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port);
 }
 
+bool IsLoopback(const wire::IpAddress& address) {
+  return address.family == wire::Family::kIpv4 ? address.bytes[0] == 127
+                                               : address == wire::IpAddress::Parse("::1");
+}
+
+// The value of a field Host (RFC 9110, 7.2), which may have a port.
+bool IsLoopbackHost(std::string_view host) {
+  const size_t end = host.starts_with('[') ? host.find(']') : host.rfind(':');
+  std::string name(host.substr(0, end));
+  if (name.starts_with('[')) {
+    if (end == std::string_view::npos) return false;
+    name.erase(0, 1);
+  }
+  if (strcasecmp(name.c_str(), "localhost") == 0) return true;
+  try {
+    return IsLoopback(wire::IpAddress::Parse(name));
+  } catch (const Error&) {
+    return false;  // a name
+  }
+}
+
+// Whether the fields name no other host than this. A browser always names one.
+bool HasLoopbackHost(std::string_view fields) {
+  constexpr std::string_view kName = "host:";
+  while (!fields.empty()) {
+    std::string_view field = fields.substr(0, fields.find("\r\n"));
+    fields.remove_prefix(std::min(field.size() + 2, fields.size()));
+    if (field.size() < kName.size() || strncasecmp(field.data(), kName.data(), kName.size()) != 0) {
+      continue;
+    }
+    field.remove_prefix(kName.size());
+    const size_t begin = field.find_first_not_of(" \t");
+    const size_t last = field.find_last_not_of(" \t");
+    if (begin == std::string_view::npos) return false;
+    if (!IsLoopbackHost(field.substr(begin, last - begin + 1))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-std::string Respond(std::string_view head, const std::function<std::string()>& metrics) {
+std::string Respond(std::string_view head, bool is_loopback,
+                    const std::function<std::string()>& metrics) {
   const std::string_view line = head.substr(0, head.find("\r\n"));
   const size_t first = line.find(' ');
   const size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
   if (second == std::string_view::npos || !line.substr(second + 1).starts_with("HTTP/1.")) {
     return Answer("400 Bad Request", "this is no HTTP/1.1\n");
+  }
+  if (is_loopback && !HasLoopbackHost(head.substr(std::min(line.size() + 2, head.size())))) {
+    return Answer("421 Misdirected Request", "ask for localhost, 127.0.0.1 or [::1]\n");
   }
   const std::string_view method = line.substr(0, first);
   std::string_view target = line.substr(first + 1, second - first - 1);
@@ -77,7 +122,10 @@ std::string Respond(std::string_view head, const std::function<std::string()>& m
 
 MetricsServer::MetricsServer(sys::EventLoop& loop, const wire::IpAddress& address, uint16_t port,
                              std::function<std::string()> metrics)
-    : loop_(loop), metrics_(std::move(metrics)), alive_(std::make_shared<bool>(true)) {
+    : loop_(loop),
+      is_loopback_(IsLoopback(address)),
+      metrics_(std::move(metrics)),
+      alive_(std::make_shared<bool>(true)) {
   const std::string what = fmt::format("listen on {} port {}", address.ToString(), port);
   const int family = address.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
   listener_.reset(SystemCall(what, socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
@@ -144,7 +192,7 @@ void MetricsServer::Read(int fd) {
   if (got <= 0) return Drop(fd);
   connection.request.append(buffer.data(), static_cast<size_t>(got));
   if (connection.request.find("\r\n\r\n") != std::string::npos) {
-    connection.answer = Respond(connection.request, metrics_);
+    connection.answer = Respond(connection.request, is_loopback_, metrics_);
   } else if (connection.request.size() > kLongestRequest) {
     connection.answer = Answer("431 Request Header Fields Too Large", "");
   }

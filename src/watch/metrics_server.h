@@ -15,11 +15,15 @@
 namespace viaduct::watch {
 
 // The answer to a request, whose head (request line and fields) ends with an empty line. `metrics`
-// is called for a GET of /metrics alone; what it throws is answered with status 500.
-std::string Respond(std::string_view head, const std::function<std::string()>& metrics);
+// is called for a GET of /metrics alone; what it throws is answered with status 500. `is_loopback`:
+// the request came to a loopback address, and so its field Host must be one, or localhost. Another
+// site's page, whose name leads here all of a sudden (DNS rebinding), could read the answer else.
+std::string Respond(std::string_view head, bool is_loopback,
+                    const std::function<std::string()>& metrics);
 
-// Whoever can connect may read. Each connection has one request, at most 8 kB long and within 5 s;
-// there are at most 32. Who connects and says nothing is in nobody's way: the oldest such goes.
+// Whoever can connect may read, of this machine's browsers none but the user's own pages. Each
+// connection has one request, at most 8 kB long and within 5 s; there are at most 32. Who connects
+// and says nothing is in nobody's way: the oldest such goes.
 class MetricsServer {
  public:
   // Listens at once; a port of 0: the kernel chooses. The loop must outlive this. Throws
@@ -46,6 +50,7 @@ class MetricsServer {
   void Drop(int fd);
 
   sys::EventLoop& loop_;
+  const bool is_loopback_;
   const std::function<std::string()> metrics_;
   UniqueFd listener_;
   uint16_t port_ = 0;

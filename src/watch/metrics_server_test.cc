@@ -20,20 +20,21 @@ using testing::EndsWith, testing::HasSubstr, testing::StartsWith;
 std::string Text() { return "a 1\n"; }
 
 TEST(RespondTest, ThereIsOnePage) {
-  const std::string page = Respond("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Text);
+  const std::string page = Respond("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", false, Text);
   EXPECT_THAT(page, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(page, HasSubstr("Content-Length: 4\r\n"));
   EXPECT_THAT(page, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_THAT(page, EndsWith("\r\n\r\na 1\n"));
-  EXPECT_THAT(Respond("GET /metrics?x=y HTTP/1.0\r\n\r\n", Text), StartsWith("HTTP/1.1 200 "));
-  const std::string head = Respond("HEAD /metrics HTTP/1.1\r\n\r\n", Text);
+  EXPECT_THAT(Respond("GET /metrics?x=y HTTP/1.0\r\n\r\n", false, Text),
+              StartsWith("HTTP/1.1 200 "));
+  const std::string head = Respond("HEAD /metrics HTTP/1.1\r\n\r\n", false, Text);
   EXPECT_THAT(head, HasSubstr("Content-Length: 4\r\n"));
   EXPECT_THAT(head, EndsWith("\r\n\r\n"));
 }
 
 TEST(RespondTest, WhateverElseIsRefused) {
   const auto status = [](const std::string& line) {
-    return Respond(line + "\r\n\r\n", Text).substr(9, 3);
+    return Respond(line + "\r\n\r\n", false, Text).substr(9, 3);
   };
   EXPECT_EQ(status("GET / HTTP/1.1"), "404");
   EXPECT_EQ(status("GET /metrics/x HTTP/1.1"), "404");
@@ -42,7 +43,23 @@ TEST(RespondTest, WhateverElseIsRefused) {
     EXPECT_EQ(status(line), "400") << line;
   }
   const auto fails = []() -> std::string { throw Error("no records"); };
-  EXPECT_THAT(Respond("GET /metrics HTTP/1.1\r\n\r\n", fails), HasSubstr(" 500 "));
+  EXPECT_THAT(Respond("GET /metrics HTTP/1.1\r\n\r\n", false, fails), HasSubstr(" 500 "));
+}
+
+TEST(RespondTest, NoOtherHostIsServedOnLoopback) {
+  const auto status = [](const std::string& fields) {
+    return Respond("GET /metrics HTTP/1.1\r\n" + fields + "\r\n", true, Text).substr(9, 3);
+  };
+  for (const char* host : {"localhost", "LocalHost:9100", "127.0.0.1:9100", "127.0.0.2", "[::1]:9",
+                           "[::1]", " 127.0.0.1 "}) {
+    EXPECT_EQ(status(std::string("Host: ") + host + "\r\n"), "200") << host;
+  }
+  for (const char* host : {"evil.example", "evil.example:9100", "127.0.0.1.evil.example", "",
+                           "[::1", "10.0.0.1", "localhost.evil.example", "[::2]"}) {
+    EXPECT_EQ(status(std::string("hOST:") + host + "\r\n"), "421") << host;
+  }
+  EXPECT_EQ(status("Host: localhost\r\nHost: evil.example\r\n"), "421");
+  EXPECT_EQ(status("Accept: */*\r\n"), "200") << "no browser";
 }
 
 class MetricsServerTest : public testing::TestWithParam<const char*> {
