@@ -91,13 +91,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise _Refused(403, "another origin")
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise _Refused(403, "another site")
-        parts = urlsplit(self.path)
-        _, token, *rest = parts.path.split("/")
+        try:
+            parts = urlsplit(self.path)
+            words = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        except ValueError as error:
+            raise _Refused(400, f"no address: {error}") from error
+        token, *rest = parts.path.removeprefix("/").split("/")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise _Refused(403, "no token, or a wrong one; viaduct view prints the address")
         if not rest:
             raise _Refused(404, "there is no such page")
-        words = {key: values[0] for key, values in parse_qs(parts.query).items()}
         return "/".join(rest), words
 
     def _get(self, what: str, words: dict[str, str]) -> tuple[str, bytes]:

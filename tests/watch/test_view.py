@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -44,6 +45,14 @@ def ask(address: str, what: str, **options: Any) -> tuple[int, str]:
     connection.request(options.pop("method", "GET"), parts.path + what, **options)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
+
+
+def ask_for(address: str, target: str) -> int:
+    """The status of a request for this target, as it is (RFC 9112, 3.2)."""
+    parts = urlsplit(address)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), PATIENCE) as connection:
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+        return int(connection.makefile("rb").readline().split()[1])
 
 
 @pytest.fixture
@@ -169,6 +178,8 @@ def test_only_who_has_the_address_may(up: str) -> None:
         for bad in ("", "x/", "x" * 24 + "/"):
             assert ask(f"http://{host}/{bad}", "state")[0] == 403
         assert ask(address, "state", headers={"Host": "evil.example"})[0] == 403
+        for target, status in (("x", 403), ("http://[::1/x", 400), ("*", 403), ("//", 403)):
+            assert ask_for(address, target) == status, target
         same = {"Host": f"localhost:{urlsplit(address).port}"}
         assert ask(address, "state", headers=same)[0] == 200
         assert ask(address, "state", headers={"Origin": "http://evil.example"})[0] == 403
