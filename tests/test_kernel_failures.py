@@ -161,13 +161,23 @@ def test_more_devices_than_open_files_are_named(scenario: Path) -> None:
     assert "536 open files, the limit is 256" in line and "ulimit -Hn 536" in line
 
 
-def test_program_that_is_not_there_is_named(scenario: Path) -> None:
+@pytest.mark.parametrize(
+    ("program", "problem", "may_be_absent"),
+    [
+        ("no-such-program", "No such file or directory", True),
+        ("/etc/passwd", "Permission denied", False),
+    ],
+)
+def test_program_that_does_not_start_is_named(
+    program: str, problem: str, may_be_absent: bool, scenario: Path
+) -> None:
     text = scenario.read_text().replace("duration: 1000s", "duration: 1s")
     text = text[: text.index("flows")]
-    scenario.write_text(text + "programs: [{node: n1, command: no-such-program -x}]\n")
+    scenario.write_text(text + f"programs: [{{node: n1, command: {program} -x}}]\n")
     line = execute([str(VIADUCT), "run", str(scenario)]).error_line(1)
-    assert "'n1 no-such-program'" in line and "No such file or directory" in line
-    assert "is the program installed on this machine?" in line
+    assert f"'n1 {Path(program).name}" in line or f"'n1 {program}'" in line
+    assert problem in line
+    assert ("is the program installed on this machine" in line) == may_be_absent
 
 
 def guest_of(pid: int) -> int:

@@ -92,7 +92,7 @@ SimulatedProgram::HasEnded() const
 void
 SimulatedProgram::StartFailed(const std::string& reason)
 {
-    m_end.trouble = reason + "; is the program installed on this machine?";
+    m_end.trouble = reason;
     m_passed();
 }
 

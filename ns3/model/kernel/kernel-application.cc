@@ -120,16 +120,21 @@ KernelApplication::OnStarted(int errorNumber, const std::string& words)
     {
         return;
     }
+    std::string reason = words;
+    if (errorNumber == ENOENT)
+    {
+        reason +=
+            "; is the program installed on this machine, and the folder " + m_folder + " there?";
+    }
     if (!m_startFailure.IsNull())
     {
         m_client.reset();
-        m_startFailure(words);
+        m_startFailure(reason);
         return;
     }
     std::ostringstream message;
     message << "node " << GetNode()->GetId() << " at " << Simulator::Now().As(Time::S) << ": "
-            << words << "; is the program installed on this machine, and the folder " << m_folder
-            << " there?";
+            << reason;
     throw viaduct::EnvironmentError(message.str());
 }
 

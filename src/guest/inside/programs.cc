@@ -93,7 +93,7 @@ sys::LaunchOptions ReadOptions(const agent::Spawn& request, std::string_view tex
 int Start(const sys::LaunchOptions& options) {
   try {
     return sys::Launch(options);
-  } catch (const sys::LaunchError& error) {
+  } catch (const SystemError& error) {  // also where no process can be made
     throw SystemError("start " + options.words[0], error.error_number());
   }
 }
