@@ -207,10 +207,17 @@ def test_a_full_standard_output(
                 check=False,
             )
         assert done.returncode == 1, done.stderr
-        assert done.stderr.endswith("viaduct: standard output: cannot be written\n")
+        problem = "standard output: cannot be written: No space left on device"
+        assert done.stderr.endswith(f"viaduct: {problem}\n")
     finally:
         if words == "ls":
             viaduct("down", lab).expect()
+
+
+def test_results_that_a_full_disk_does_not_take(scenario: Callable[[str], Path]) -> None:
+    words = ["run", scenario(STATIC), "--mode", "simulate", "--quiet", "--json", "/dev/full"]
+    line = viaduct(*words).error_line(1)
+    assert "--json /dev/full: cannot be written: No space left on device" in line
 
 
 def test_a_full_standard_output_of_the_load_generator() -> None:

@@ -544,4 +544,5 @@ def test_help_has_examples() -> None:
 @pytest.mark.parametrize("command", [["path", "--between", "a", "b"], ["shell"]])
 def test_results_that_cannot_be_written_are_refused_before(command: list[str]) -> None:
     done = execute([str(VIADUCT), *command, "--json", "/nonexistent/x.json"])
-    assert done.error_line(2) == "viaduct: --json /nonexistent/x.json: cannot be written"
+    problem = "cannot be written: No such file or directory"
+    assert done.error_line(2) == f"viaduct: --json /nonexistent/x.json: {problem}"

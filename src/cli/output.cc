@@ -1,44 +1,61 @@
 #include "cli/output.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "base/json_text.h"
 #include "result/table.h"
 
 namespace viaduct::cli {
+namespace {
+
+std::string CannotWrite(const std::string& json_file, int error) {
+  return fmt::format("--json {}: cannot be written: {}", json_file, std::strerror(error));
+}
+
+[[noreturn]] void ThrowUnwritten(int error) {
+  const std::string cause = error == 0 ? "" : fmt::format(": {}", std::strerror(error));
+  throw Error("standard output: cannot be written" + cause);
+}
+
+}  // namespace
 
 void PrintText(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
+  if (std::fputs(text.c_str(), stdout) < 0) ThrowUnwritten(errno);
   FinishOutput();
 }
 
 void FinishOutput() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw Error("standard output: cannot be written");
-  }
+  errno = 0;  // what failed before has left its mark on the stream alone
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) ThrowUnwritten(errno);
 }
 
 void PrintJson(const nlohmann::json& document) { PrintText(JsonText(document, 2) + "\n"); }
 
 void WriteJson(const std::string& file, const nlohmann::json& document) {
   if (file == "-") return PrintJson(document);
-  std::ofstream stream(file);
-  stream << JsonText(document, 2) << "\n";
-  if (!stream.flush()) throw Error(fmt::format("--json {}: cannot be written", file));
+  try {
+    WriteFile(file, JsonText(document, 2) + "\n");
+  } catch (const SystemError& error) {
+    throw Error(CannotWrite(file, error.error_number()));
+  }
 }
 
 void CheckJsonFile(const std::string& file) {
   if (file.empty() || file == "-") return;
   std::error_code error;
   const auto before = std::filesystem::symlink_status(file, error);
-  if (!std::ofstream(file, std::ios::app)) {
-    throw UsageError(fmt::format("--json {}: cannot be written", file));
+  if (!UniqueFd(open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666))) {
+    throw UsageError(CannotWrite(file, errno));
   }
   if (!std::filesystem::exists(before)) {
     std::filesystem::remove(file, error);
