@@ -64,10 +64,7 @@ class SimulatedFlow
     void SendTo(Ptr<Application> source, const char* protocol);
     void StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace);
     void ReceivedTcp(Ptr<const Packet> packet, const Address& from);
-    void ReceivedUdp(Ptr<const Packet> packet,
-                     const Address& from,
-                     const Address& to,
-                     const SeqTsSizeHeader& header);
+    void ReceivedUdp(Ptr<const Packet> packet, const Address& from);
     void CountBytes(uint32_t bytes);
     /** @return packets, refused ones too */
     uint64_t Offered() const;

@@ -92,19 +92,26 @@ KeepAddress(const std::string& interface, Ptr<NetDevice> device)
     }
 }
 
-/** @return whether some link has bit errors, from the start or after an event */
+/** @return whether a SPEC damages frames */
 bool
-HasBitErrors(const viaduct::scenario::Scenario& scenario)
+Damages(const Spec& spec)
+{
+    return spec.errors || spec.corruption;
+}
+
+/** @return whether some link damages frames, from the start or after an event */
+bool
+HasDamage(const viaduct::scenario::Scenario& scenario)
 {
     return std::any_of(scenario.links.begin(),
                        scenario.links.end(),
                        [](const LinkSettings& link) {
-                           return Network::SpecOf(link, 0).errors ||
-                                  Network::SpecOf(link, 1).errors;
+                           return Damages(Network::SpecOf(link, 0)) ||
+                                  Damages(Network::SpecOf(link, 1));
                        }) ||
            std::any_of(
                scenario.link_events.begin(), scenario.link_events.end(), [](const auto& event) {
-                   return event.up_spec.errors || event.down_spec.errors;
+                   return Damages(event.up_spec) || Damages(event.down_spec);
                });
 }
 
@@ -142,9 +149,9 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
       m_simulate(scenario.mode == Mode::kSimulate),
       m_host(host)
 {
-    if (HasBitErrors(scenario))
+    if (HasDamage(scenario))
     {
-        // A corrupted packet must not be accepted.
+        // A damaged packet must not be accepted, unless its checksum is right (checksum=fix).
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
     CheckAddresses();

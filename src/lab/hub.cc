@@ -89,9 +89,11 @@ std::optional<double> LossOf(const path::Spec& spec) {
   rest.loss.reset();
   if (!rest.IsPlainWire()) return std::nullopt;
   if (!spec.loss) return 0;
-  const auto* chance = std::get_if<path::Chance>(&spec.loss->front());
-  if (spec.loss->size() > 1 || chance == nullptr || chance->correlation > 0) return std::nullopt;
-  return chance->probability;
+  const auto* random = std::get_if<path::RandomLoss>(&spec.loss->front());
+  if (spec.loss->size() > 1 || random == nullptr) return std::nullopt;
+  const double probability = random->chance.probability;
+  if (*random != path::RandomLoss{path::Chance{probability}}) return std::nullopt;
+  return probability;
 }
 
 bool NeedsWireFrames(const Topology& topology, const Link& link, size_t endpoint) {

@@ -48,7 +48,7 @@ sys::Netem ToNetem(const path::Spec& spec) {
   sys::Netem netem;
   netem.delay = spec.delay.base.value_or(Duration());
   netem.jitter = spec.delay.jitter.value_or(path::Jitter()).amount;
-  netem.loss = spec.loss ? std::get<path::Chance>(spec.loss->front()).probability : 0;
+  netem.loss = spec.loss ? std::get<path::RandomLoss>(spec.loss->front()).chance.probability : 0;
   netem.duplicate = spec.duplication ? spec.duplication->probability : 0;
   netem.reorder = spec.reorder ? spec.reorder->chance.probability : 0;
   const std::string distribution = spec.delay.distribution.value_or(path::kDefaultDistribution);

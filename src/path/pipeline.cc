@@ -68,7 +68,7 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
 
 void Pipeline::Begin(Instant now) {
   begun_ = now;
-  if (loss_) loss_->Begin(now);
+  if (loss_) loss_->Begin(now, now);
   if (bottleneck_) bottleneck_->Begin(now);
   if (shared_ != nullptr) shared_->Begin(now);
   delay_.Begin(now);
@@ -76,7 +76,7 @@ void Pipeline::Begin(Instant now) {
 
 void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
   if (!spec.loss || parts.loss) loss_ = std::move(parts.loss);
-  if (loss_ && spec.loss != spec_.loss && HasBegun()) loss_->Begin(begun_);
+  if (loss_ && spec.loss != spec_.loss && HasBegun()) loss_->Begin(begun_, now);
   if (spec.errors != spec_.errors) {
     bit_errors_.reset();
     if (spec.errors) bit_errors_.emplace(*spec.errors, bits_random_);

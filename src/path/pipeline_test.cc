@@ -100,6 +100,26 @@ TEST(PipelineTest, JointFadingStaysTheSameAfterAChange) {
   EXPECT_EQ(lost[0], lost[1]);
 }
 
+// A cycle begins with the path, whenever the first packet comes, or with the change that brings it.
+TEST(PipelineTest, ACycleOfLossBeginsWithThePathOrTheChange) {
+  const std::string spec = "loss=cycle:pass=10ms,lose=5ms,times=1";
+  for (const bool changed : {false, true}) {
+    Bench bench(changed ? "" : spec);
+    bench.pipeline().Begin(At(0));
+    for (int64_t ms = 4; ms <= 40; ++ms) {
+      if (changed && ms == 20) bench.pipeline().Change(ParseSpec(spec), AtMs(ms));
+      bench.Push(100, AtMs(ms));
+    }
+    std::vector<uint64_t> lost;
+    const std::vector<uint64_t> passed = Numbers(bench.Finish(Polling::kExact));
+    for (uint64_t number = 1; number <= 37; ++number) {
+      if (std::find(passed.begin(), passed.end(), number) == passed.end()) lost.push_back(number);
+    }
+    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // number 1 comes at 4 ms
+    EXPECT_EQ(lost, (std::vector<uint64_t>{first, first + 1, first + 2, first + 3, first + 4}));
+  }
+}
+
 TEST(PipelineTest, LosesWhatItShould) {
   const Outcome outcome = Bench("loss=10%").Run(Steady(10000, Duration::Nanoseconds(10)));
   EXPECT_NEAR(outcome.counters.of(Fate::kLost), 1000, 4 * 30);  // 4 sigma

@@ -151,7 +151,7 @@ ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
     switch (rated->GetUnit())
     {
     case RateErrorModel::ERROR_UNIT_PACKET:
-        spec.loss = viaduct::path::LossSpec{viaduct::path::Chance{rate}};
+        spec.loss = viaduct::path::LossSpec{viaduct::path::RandomLoss{{rate}}};
         break;
     case RateErrorModel::ERROR_UNIT_BIT:
         spec.errors = BitErrorSpec{rate};

@@ -45,6 +45,18 @@ struct ParameterWord {
 // Splits at the commas; empty text has no words.
 std::vector<ParameterWord> SplitParameters(std::string_view text);
 
+// A value that is one of two words, the enumerators of T with the values 0 and 1.
+template <class T>
+struct Choice {
+  std::string_view first, second;
+  T Parse(std::string_view value) const {
+    if (value == first) return T{};
+    if (value == second) return T{1};
+    throw UsageError(fmt::format("\"{}\": unknown; give one of {}, {}", value, first, second));
+  }
+  std::string_view Format(T value) const { return value == T{} ? first : second; }
+};
+
 template <class T>
 struct Parameter;
 // The argument type of the functions below: a table of T's parameters (an array converts to it).

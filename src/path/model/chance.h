@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/random.h"
-#include "path/packet/packet.h"
 
 namespace viaduct::path {
 
@@ -27,8 +26,6 @@ struct Chance {
     drawn = true;
     return last = random.Chance(probability);
   }
-  // As a loss model (path/model/loss.h).
-  bool Lose(const Packet&, RandomStream& random) { return Take(random); }
 };
 
 // "1%", "1%:corr=25%". Throws UsageError.

@@ -1,10 +1,12 @@
 #include "path/model/corruption.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "path/test_statistics.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {
@@ -47,6 +49,53 @@ TEST(CorruptionTest, AFrameWithoutBitsBehindItsHeaderIsNotHit) {
   EXPECT_EQ(ParseCorruption("100%:header").Flip(frame, random), 1U);
   frame.clear();
   EXPECT_EQ(ParseCorruption("100%:header").Flip(frame, random), 0U);
+}
+
+// Only the payload differs, by one bit, and the description has the checksum's state.
+TEST(CorruptionTest, AFixedChecksumIsRight) {
+  namespace p = wire::packet;
+  const Corruption corruption = ParseCorruption("100%:checksum=fix");
+  RandomStream random(3, "corrupt");
+  const std::string odd(33, 'x');
+  for (const auto& sent :
+       {p::Ethernet{} / p::Ipv4{} / p::Udp{} / p::Payload{odd},
+        p::Ethernet{} / p::Vlan{.id = 5} / p::Ipv4{} / p::Tcp{} / p::Payload{odd},
+        p::Ethernet{} / p::Ipv6{} / p::Udp{} / p::Payload{odd},
+        p::Ethernet{} / p::Ipv6{} / p::Tcp{} / p::Payload{odd}}) {
+    const auto original = p::Build(sent);
+    std::vector<uint64_t> at(odd.size() * 8);
+    for (int i = 0; i < 60000; ++i) {
+      auto frame = original;
+      ASSERT_EQ(corruption.Flip(frame, random), 1U);
+      if (i < 300) {
+        ASSERT_EQ(p::Describe(frame), p::Describe(original));
+        ASSERT_THAT(p::Describe(frame), testing::HasSubstr("checksum good"));
+      }
+      const wire::ConstBytes damaged = p::PayloadOf(frame), whole = p::PayloadOf(original);
+      for (size_t bit = 0; bit < at.size(); ++bit) {
+        at[bit] += std::to_integer<uint64_t>((damaged[bit / 8] ^ whole[bit / 8]) >> (bit % 8)) & 1;
+      }
+    }
+    EXPECT_EQ(std::accumulate(at.begin(), at.end(), uint64_t{0}), 60000U);
+    ExpectUniform(at);
+  }
+}
+
+TEST(CorruptionTest, AFixedChecksumNeedsAPayload) {
+  namespace p = wire::packet;
+  const Corruption corruption = ParseCorruption("100%:checksum=fix");
+  RandomStream random(3, "corrupt");
+  for (const auto& sent :
+       {p::Ethernet{} / p::Arp{}, p::Ethernet{} / p::Ipv4{} / p::Tcp{},
+        p::Ethernet{} / p::Ipv4{} / p::Icmp{} / p::Payload{"ping"},
+        p::Ethernet{} / p::Ipv4{.more_fragments = true} / p::Udp{} / p::Payload{"first"},
+        p::Ethernet{} / p::Ipv4{.fragment_offset = 8, .protocol = 17} / p::Payload{"later one"},
+        p::Ethernet{} / p::Ipv4{.protocol = 132} / p::Payload{"an SCTP packet"}}) {
+    const auto original = p::Build(sent);
+    auto frame = original;
+    EXPECT_EQ(corruption.Flip(frame, random), 0U) << p::Describe(original);
+    EXPECT_EQ(frame, original);
+  }
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ struct FadingLoss {
   void Open(const PipelineOptions& options) {
     seed = RandomStream(options.seed, (joint ? options.pair : options.name) + " fading").Next();
   }
-  void Begin(Instant now) { start = now; }
+  void Begin(Instant path_start, Instant) { start = path_start; }
   bool Lose(const Packet& packet, RandomStream& random) {
     if (end == Instant::Never()) {
       start = std::min(start, packet.arrived);

@@ -30,7 +30,7 @@ std::string FormatModel(const Model& model) {
     return JoinHead(Model::kName, FormatAll(model, Model::Table()));
   }
 }
-std::string FormatModel(const Chance& chance) { return FormatChance(chance); }
+std::string FormatModel(const RandomLoss& loss) { return FormatRandomLoss(loss); }
 
 struct LossRow {
   std::string_view name;
@@ -39,7 +39,7 @@ struct LossRow {
 template <class>
 struct LossRows;
 template <class... Named>
-struct LossRows<std::variant<Chance, Named...>> {
+struct LossRows<std::variant<RandomLoss, Named...>> {
   static constexpr LossRow kAll[] = {{Named::kName, ParseModel<Named>}...};
 };
 
@@ -54,7 +54,7 @@ Loss ParseOne(std::string_view value) {
     throw UsageError(fmt::format("\"{}\": unknown; give a probability as in \"1%\", or one of {}",
                                  head, fmt::join(known, ", ")));
   }
-  return ParseChance(value);
+  return ParseRandomLoss(value);
 }
 
 // Where the first model of a row ends: at a '+' that belongs neither to a number ("1e+0%") nor to
@@ -111,9 +111,9 @@ LossModel::LossModel(LossSpec loss, const PipelineOptions& options) : models_(st
   for (Loss& each : models_) std::visit(open, each);
 }
 
-void LossModel::Begin(Instant now) {
+void LossModel::Begin(Instant start, Instant now) {
   const auto begin = [&](auto& model) {
-    if constexpr (requires { model.Begin(now); }) model.Begin(now);
+    if constexpr (requires { model.Begin(start, now); }) model.Begin(start, now);
   };
   for (Loss& each : models_) std::visit(begin, each);
 }

@@ -6,33 +6,37 @@
 #include <variant>
 #include <vector>
 
-#include "path/model/chance.h"
+#include "path/model/cycle_loss.h"
 #include "path/model/fading_loss.h"
 #include "path/model/four_state_markov.h"
 #include "path/model/gilbert_elliott.h"
 #include "path/model/loss_list.h"
 #include "path/model/loss_trace.h"
 #include "path/model/periodic_loss.h"
+#include "path/model/random_loss.h"
 
 namespace viaduct::path {
 
 // The list of the models. A model is a struct of its parameters and of the state of its state
 // machine, which a SPEC holds as it is before the first packet. It has:
-// - kName, as in "NAME:PARAMETERS" (a Chance has none: it is a probability alone);
+// - kName, as in "NAME:PARAMETERS" (a RandomLoss has none: it begins with a probability);
 // - either Table(), whose first parameter is required as in kExample, and Complete(given), which
-//   sets the parameters whose default depends on others; or Parse(PARAMETERS) and Format();
+//   sets the parameters whose default depends on others; or Parse(PARAMETERS); Format(), if not all
+//   of the table is to be printed;
 // - Check(), which throws UsageError if the numbers contradict each other;
 // - Lose(packet, random), called once per packet, in order, with the caller's random stream;
 // - Open(options), if it needs a file or the pipeline's name for that;
-// - Begin(now), if it depends on time: called with the path's start, if that is known.
-using Loss = std::variant<Chance, GilbertElliott, FourStateMarkov, FadingLoss, PeriodicLoss,
-                          LossList, LossTrace>;
+// - Begin(start, now), if it depends on time: called with the path's start and the instant from
+//   which the model is part of it (the same, or that of a live change), if these are known.
+using Loss = std::variant<RandomLoss, GilbertElliott, FourStateMarkov, FadingLoss, PeriodicLoss,
+                          CycleLoss, LossList, LossTrace>;
 
 // The models of a SPEC, at least one. Each sees every packet; one that any of them loses is lost.
 using LossSpec = std::vector<Loss>;
 
-// "MODEL+MODEL...", each a chance, or "NAME:PARAMETERS" whose first parameters may be given without
-// their names. A trace can only be the last: its file's name may contain '+'. Throws UsageError.
+// "MODEL+MODEL...", each a probability, or "NAME:PARAMETERS" whose first parameters may be given
+// without their names. A trace can only be the last: its file's name may contain '+'. Throws
+// UsageError.
 LossSpec ParseLoss(std::string_view value);
 std::string FormatLoss(const LossSpec& loss);
 void CheckLoss(const LossSpec& loss);
@@ -42,7 +46,7 @@ class LossModel {
  public:
   // `options` name the pipeline and read a LossTrace's file; throws UsageError if that is invalid.
   LossModel(LossSpec loss, const PipelineOptions& options);
-  void Begin(Instant now);
+  void Begin(Instant start, Instant now);
   bool Lose(const Packet& packet, RandomStream& random) {
     bool lost = false;
     for (Loss& each : models_) {

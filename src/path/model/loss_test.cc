@@ -75,6 +75,70 @@ TEST(LossModelTest, CorrelationKeepsTheFrequencyAndTiesNeighbours) {
   }
 }
 
+// The share of a chain that is solved as one: its states are the decision about the last packet and
+// how many were lost in a row before it, up to `run`.
+double ShareWithRun(double p, double correlation, size_t run) {
+  std::vector<double> passed(run + 1), lost(run + 1);  // by the row before the next packet
+  passed[0] = 1;
+  double share = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<double> next_passed(run + 1), next_lost(run + 1);
+    share = 0;
+    for (size_t row = 0; row <= run; ++row) {
+      for (const bool before : {false, true}) {
+        const double here = before ? lost[row] : passed[row];
+        const double loss = correlation * (before ? 1 : 0) + (1 - correlation) * p;
+        next_passed[0] += here * (1 - loss);
+        next_lost[row < run ? row + 1 : 0] += here * loss;
+        if (row < run) share += here * loss;
+      }
+    }
+    // Half a step: without it a chain that always loses would go round forever.
+    for (size_t row = 0; row <= run; ++row) {
+      passed[row] = (passed[row] + next_passed[row]) / 2;
+      lost[row] = (lost[row] + next_lost[row]) / 2;
+    }
+  }
+  return share;
+}
+
+TEST(LossModelTest, ARunLimitsTheLossesInARow) {
+  struct Case {
+    const char* value;
+    double p, correlation;
+    size_t run;
+  };
+  for (const auto& [value, p, correlation, run] :
+       {Case{"30%:run=2", 0.3, 0, 2}, Case{"50%:run=1", 0.5, 0, 1}, Case{"90%:run=4", 0.9, 0, 4},
+        Case{"20%:corr=60%,run=3", 0.2, 0.6, 3}, Case{"100%:run=4", 1, 0, 4}}) {
+    SCOPED_TRACE(value);
+    const double n = 1e6;
+    const auto lost = Losses(value, static_cast<size_t>(n));
+    size_t row = 0, longest = 0;
+    for (const bool each : lost) {
+      row = each ? row + 1 : 0;
+      longest = std::max(longest, row);
+    }
+    EXPECT_EQ(longest, run);
+    // The formula of docs/path-spec.md.
+    const double a = correlation + (1 - correlation) * p, k = static_cast<double>(run);
+    const double share = p < 1 ? p * (1 - std::pow(a, k)) / (1 - std::pow(a, k + 1)) : k / (k + 1);
+    EXPECT_NEAR(share, ShareWithRun(p, correlation, run), 1e-4);
+    EXPECT_NEAR(Count(lost), n * share,
+                BinomialBound(n, share) * std::sqrt((1 + correlation) / (1 - correlation)) + 1);
+  }
+}
+
+// With the same seed `run` saves packets, and loses no others.
+TEST(LossModelTest, ARunOnlySavesPackets) {
+  const auto without = Losses("40%:corr=30%", 100000), with = Losses("40%:corr=30%,run=2", 100000);
+  size_t row = 0;
+  for (size_t i = 0; i < with.size(); ++i) {
+    ASSERT_EQ(with[i], without[i] && row < 2) << i;
+    row = with[i] ? row + 1 : 0;
+  }
+}
+
 TEST(LossModelTest, GilbertRunsAreGeometric) {
   const auto lost = Losses("gemodel:p=2%,r=25%", 2000000);
   ExpectRuns(lost, true, GeometricBins(0.75, 30));
@@ -159,6 +223,14 @@ TEST(LossModelTest, PeriodicListedAndTracedLossesAreExact) {
   EXPECT_EQ(Numbers(Losses("trace:x", 8, "011")), (Expected{2, 3, 5, 6, 8}));
 }
 
+TEST(LossModelTest, ACycleOfPackets) {
+  using Expected = std::vector<size_t>;
+  EXPECT_EQ(Numbers(Losses("cycle:pass=3,lose=2", 13)), (Expected{4, 5, 9, 10}));
+  EXPECT_EQ(Numbers(Losses("cycle:3,2,1", 13)), (Expected{4, 5}));
+  EXPECT_EQ(Numbers(Losses("cycle:3,2,2,0", 20)), (Expected{1, 2, 6, 7}));
+  EXPECT_EQ(Numbers(Losses("cycle:pass=3,lose=1,first=6", 15)), (Expected{7, 11, 15}));
+}
+
 TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
   LossModel model(ParseLoss("list:2,5-6,9"), PipelineOptions());
   RandomStream random(1, "");
@@ -175,7 +247,7 @@ std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_
   options.name = name;
   options.pair = "pair";
   LossModel model(ParseLoss(value), options);
-  model.Begin(Instant());
+  model.Begin(Instant(), Instant());
   RandomStream random(1, name);
   std::vector<bool> lost;
   Packet packet;
@@ -184,6 +256,26 @@ std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_
     lost.push_back(model.Lose(packet, random));
   }
   return lost;
+}
+
+// The packets are numbered from 1, and arrive at 0 ms, 1 ms and so on.
+TEST(LossModelTest, ACycleOfTimes) {
+  using Expected = std::vector<size_t>;
+  const auto lost = [](const char* value, size_t count, Duration offset = Duration()) {
+    return Numbers(LossesOverTime(value, "up", count, offset));
+  };
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms", 16), (Expected{6, 7, 13, 14}));
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,times=1", 16), (Expected{6, 7}));
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,first=0", 10), (Expected{1, 2, 8, 9}));
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,first=1ms,times=2", 20), (Expected{2, 3, 9, 10}));
+  // Packets and times mixed: a phase of time begins at the last packet of the one before.
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=3", 17), (Expected{6, 7, 8, 13, 14, 15}));
+  EXPECT_EQ(lost("cycle:pass=3,lose=2ms", 14), (Expected{4, 8, 12}));
+  // After a million cycles without a packet, which take no time; and at their end.
+  const Duration idle = Duration::Milliseconds(7) * 1000000;
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms", 9, idle), (Expected{6, 7}));
+  EXPECT_EQ(lost("cycle:pass=5ms,lose=2ms,times=999999", 9, idle), Expected());
+  EXPECT_EQ(lost("cycle:pass=1ns,lose=1ns,times=10", 2, Duration::Seconds(86400)), Expected());
 }
 
 // A process in continuous time that is looked at every millisecond is a chain: it is in its state

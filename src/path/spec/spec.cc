@@ -122,17 +122,6 @@ std::string ParseName(std::string_view value) {
 }
 std::string FormatName(const std::string& name) { return name; }
 
-// One of two words.
-template <class T>
-struct Choice {
-  std::string_view first, second;
-  T Parse(std::string_view value) const {
-    if (value == first) return T{};
-    if (value == second) return T{1};
-    throw UsageError(fmt::format("\"{}\": unknown; give one of {}, {}", value, first, second));
-  }
-  std::string_view Format(T value) const { return value == T{} ? first : second; }
-};
 constexpr Choice<Order> kOrders = {"keep", "free"};
 constexpr Choice<DropAt> kEnds = {"tail", "head"};
 constexpr Choice<FrameCheck> kFrameChecks = {"ignore", "drop"};
@@ -184,13 +173,18 @@ constexpr Key kKeys[] = {
       `order=free` is written.)",
       "keep"},
      Value<ParseOrder, FormatOrder, &Spec::delay, &DelaySpec::order>()},
-    {{"loss", R"(P[`:corr=P`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
-      `fading:good=T,bad=T,1-h=P,1-k=P,joint`, `periodic:every=N,burst=N,first=N`, `list:N,N-N,...`, `trace:FILE`; several joined by `+`)",
-      R"(Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott
+    {{"loss",
+      R"(P[`:corr=P,run=N`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
+      `fading:good=T,bad=T,1-h=P,1-k=P,joint`, `periodic:every=N,burst=N,first=N`,
+      `cycle:pass=N|T,lose=N|T,times=N,first=N|T`, `list:N,N-N,...`, `trace:FILE`; several joined by `+`)",
+      R"(Loses frames: independently or with a correlation between neighbours, at most `run` in a row
+      (the frame after so many losses passes, which P leaves out of account: see [below](#at-most-so-many-losses-in-a-row)); Gilbert-Elliott
       (default r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0,
       p23=100%, p14=0); two states over time, whose durations are exponential with these means (default
       1-h=100%, 1-k=0; `joint`: in the same states at the same time as every other direction and class of
-      the pair whose SPEC says `joint` with the same times); `burst` (1) in every N, the first time at frame `first` (N); frames with
+      the pair whose SPEC says `joint` with the same times); `burst` (1) in every N, the first time at frame `first` (N); a
+      cycle, `times` times (without end): `pass` frames, or all for this time, pass, then `lose` frames, or all for this
+      time, are lost, and `first` (as `pass`) is what passes before the first loss; frames with
       these numbers, counted from 1; a text file (0 passes, 1 is lost, starting again after its
       end). The names of the first parameters may be left out: `gemodel:1%,10%`. Of several models
       each sees every frame, and a frame that any of them loses is lost: `1%+periodic:100`; a trace
@@ -209,9 +203,11 @@ constexpr Key kKeys[] = {
       probability; with `header` also the bits of the header. Checksums are not corrected.)",
       "1e-9"},
      Value<ParseErrors, FormatErrors, &Spec::errors>()},
-    {{"corrupt", "P[`:corr=P,header`]",
+    {{"corrupt", "P[`:corr=P,header,checksum=fix`]",
       R"(Flips one bit of a frame, after its Ethernet header, with this probability, whatever the
-      frame's length (as netem does); with `header` also a bit of the header.)",
+      frame's length (as netem does); with `header` also a bit of the header. `checksum=fix`: a bit of
+      the payload of UDP or TCP, whose checksum is corrected, so that the program receives the damaged payload;
+      frames without such a payload (fragments, other protocols, a bare ACK) stay as they are. It is not for `fcs=drop`.)",
       "0.1%"},
      Value<ParseCorruption, FormatCorruption, &Spec::corruption>()},
     {{"fcs", "ignore or drop",
@@ -352,6 +348,15 @@ void CheckReorder(const Spec& spec) {
   Located("reorder", [&] { spec.reorder->chance.Check(); });
 }
 
+void CheckCorruption(const Spec& spec) {
+  if (!spec.corruption) return;
+  Located("corrupt", [&] { spec.corruption->Check(); });
+  if (spec.corruption->checksum == DamagedChecksum::kFix && spec.frame_check == FrameCheck::kDrop) {
+    Fail("fcs",
+         "drops every damaged frame, so that nobody sees corrupt's checksum=fix; leave one out");
+  }
+}
+
 // Checks the keys that need a rate.
 void CheckRate(const Spec& spec) {
   if (spec.link.HasRate()) return;
@@ -399,7 +404,7 @@ void CheckSpec(const Spec& spec) {
   CheckRate(spec);
   CheckQueue(spec);
   if (spec.loss) Located("loss", [&] { CheckLoss(*spec.loss); });
-  if (spec.corruption) Located("corrupt", [&] { spec.corruption->chance.Check(); });
+  CheckCorruption(spec);
   if (spec.duplication) Located("dup", [&] { spec.duplication->Check(); });
   if (spec.slot) Located("slot", [&] { spec.slot->Check(); });
 }
@@ -438,8 +443,8 @@ std::string FormatSpec(const Spec& spec) {
 
 std::string FirstBeyondBasics(const Spec& spec) {
   Spec basics;
-  const auto* chance = spec.loss ? std::get_if<Chance>(&spec.loss->front()) : nullptr;
-  if (chance) basics.loss = LossSpec{Chance{chance->probability}};
+  const auto* random = spec.loss ? std::get_if<RandomLoss>(&spec.loss->front()) : nullptr;
+  if (random) basics.loss = LossSpec{RandomLoss{Chance{random->chance.probability}}};
   if (spec.errors) basics.errors = BitErrorSpec{spec.errors->rate};
   if (spec.duplication) basics.duplication = Chance{spec.duplication->probability};
   basics.link.rate = spec.link.rate;

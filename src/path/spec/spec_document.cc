@@ -51,6 +51,18 @@ same fates, byte for byte, whichever clock drives the path and however late it i
 Every frame has exactly one fate, which is counted: `delivered`, `lost` (the loss models), `bad-fcs`,
 `queue-full`, `aqm`, `no-memory`, `disk-behind`. `--trace FILE.jsonl` or `FILE.pcapng` records them, frame by frame.
 
+## At most so many losses in a row
+
+`loss=P:run=N` loses what `loss=P` loses with the same seed, except that the frame after N losses in a row
+passes. P is therefore not the share of lost frames, which in the long run is
+
+```
+P (1 - a^N) / (1 - a^(N+1))      a = corr + (1 - corr) P
+```
+
+`loss=10%:run=3` loses 9.991%, `loss=50%:run=1` 33.3%, `loss=100%:run=4` 80% (N of N + 1). The limit counts
+the losses of its own model: in `5%:run=1+1%` the other may lose the frame that passes here.
+
 ## Files
 
 Text; `#` starts a comment. Errors name the file and the line.

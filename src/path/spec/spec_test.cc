@@ -32,7 +32,7 @@ TEST(SpecTest, ParsesEveryBasicKey) {
   EXPECT_EQ(spec.delay.base, Duration::Milliseconds(20));
   EXPECT_EQ(spec.delay.jitter, Jitter{Duration::Milliseconds(2)});
   EXPECT_EQ(spec.delay.distribution, "normal");
-  EXPECT_EQ(spec.loss, LossSpec{Chance{0.01}});
+  EXPECT_EQ(spec.loss, LossSpec{RandomLoss{{0.01}}});
   EXPECT_EQ(spec.duplication, Chance{0.001});
   EXPECT_EQ(spec.reorder, Reorder{Chance{0.005}});
   EXPECT_EQ(spec.errors, BitErrorSpec{1e-9});
@@ -48,7 +48,7 @@ TEST(SpecTest, KeysInAnyOrderAndAnyWhiteSpace) {
 }
 
 TEST(SpecTest, AZeroValueIsNotAnAbsentOne) {
-  EXPECT_EQ(ParseSpec("loss=0").loss, LossSpec{Chance{0}});
+  EXPECT_EQ(ParseSpec("loss=0").loss, LossSpec{RandomLoss{{0}}});
   EXPECT_EQ(ParseSpec("delay=0").delay.base, Duration());
   EXPECT_FALSE(ParseSpec("loss=0").IsPlainWire());
 }
@@ -69,7 +69,8 @@ TEST(SpecTest, LossModels) {
     EXPECT_EQ(models.size(), 1u) << text;
     return models.front();
   };
-  EXPECT_EQ(loss("1%:corr=25%"), Loss(Chance{0.01, 0.25}));
+  EXPECT_EQ(loss("1%:corr=25%"), Loss(RandomLoss{{0.01, 0.25}}));
+  EXPECT_EQ(loss("1%:run=3,corr=25%"), Loss(RandomLoss{{0.01, 0.25}, 3}));
   EXPECT_EQ(loss("gemodel:p=1%"), Loss(GilbertElliott{0.01, 0.99, 1, 0}));
   EXPECT_EQ(loss("gemodel:p=1%,r=10%,1-h=70%,1-k=0.1%"),
             Loss(GilbertElliott{0.01, 0.1, 0.7, 0.001}));
@@ -78,12 +79,15 @@ TEST(SpecTest, LossModels) {
             Loss(FourStateMarkov{0.1, 0.6, 0.2, 0.3, 0.05}));
   EXPECT_EQ(loss("periodic:every=100"), Loss(PeriodicLoss{100, 1, 100}));
   EXPECT_EQ(loss("periodic:every=10,burst=3,first=1"), Loss(PeriodicLoss{10, 3, 1}));
+  const CyclePhase seconds{0, Duration::Seconds(5)}, packets{7};
+  EXPECT_EQ(loss("cycle:pass=5s,lose=7"), Loss(CycleLoss{seconds, packets, 0, seconds}));
+  EXPECT_EQ(loss("cycle:7,5s,2,0"), Loss(CycleLoss{packets, seconds, 2, CyclePhase{}}));
   EXPECT_EQ(loss("list:5,7,10-12"), Loss(LossList{{{5, 5}, {7, 7}, {10, 12}}}));
   EXPECT_EQ(loss("trace:/tmp/a,b:c"), Loss(LossTrace{"/tmp/a,b:c"}));
   EXPECT_EQ(loss("fading:10s,200ms"),
             Loss(FadingLoss{Duration::Seconds(10), Duration::Milliseconds(200)}));
   EXPECT_EQ(loss("trace:a+b"), Loss(LossTrace{"a+b"}));
-  EXPECT_EQ(loss("1e+0%"), Loss(Chance{0.01}));
+  EXPECT_EQ(loss("1e+0%"), Loss(RandomLoss{{0.01}}));
 }
 
 // As in `tc qdisc add ... netem loss gemodel 1% 10% 70% 0.1%`.
@@ -101,10 +105,11 @@ TEST(SpecTest, TheNamesOfTheFirstParametersMayBeLeftOut) {
 
 TEST(SpecTest, SeveralLossModels) {
   EXPECT_EQ(ParseSpec("loss=1%+periodic:100+list:1,5-9").loss,
-            (LossSpec{Chance{0.01}, PeriodicLoss{100, 1, 100}, LossList{{{1, 1}, {5, 9}}}}));
-  EXPECT_EQ(ParseSpec("loss=1%+trace:a+1%").loss, (LossSpec{Chance{0.01}, LossTrace{"a+1%"}}));
+            (LossSpec{RandomLoss{{0.01}}, PeriodicLoss{100, 1, 100}, LossList{{{1, 1}, {5, 9}}}}));
+  EXPECT_EQ(ParseSpec("loss=1%+trace:a+1%").loss,
+            (LossSpec{RandomLoss{{0.01}}, LossTrace{"a+1%"}}));
   Spec spec;
-  spec.loss = LossSpec{LossTrace{"a"}, Chance{0.5}};
+  spec.loss = LossSpec{LossTrace{"a"}, RandomLoss{{0.5}}};
   EXPECT_THROW(CheckSpec(spec), UsageError);
   spec.loss->clear();
   EXPECT_THROW(CheckSpec(spec), UsageError);
@@ -113,6 +118,8 @@ TEST(SpecTest, SeveralLossModels) {
 TEST(SpecTest, CorruptionSlotsAndTheFrameCheck) {
   const Spec spec = ParseSpec("corrupt=1%:corr=25%,header fcs=drop slot=5ms:max=8ms,packets=16");
   EXPECT_EQ(spec.corruption, (Corruption{{0.01, 0.25}, true}));
+  EXPECT_EQ(ParseSpec("corrupt=1%:checksum=fix").corruption,
+            (Corruption{{0.01}, false, DamagedChecksum::kFix}));
   EXPECT_EQ(spec.frame_check, FrameCheck::kDrop);
   ASSERT_TRUE(spec.slot);
   EXPECT_EQ(spec.slot->delay, Duration::Milliseconds(5));
@@ -167,6 +174,10 @@ TEST(SpecTest, RoundTrips) {
         "delay=1ms reorder=33%",
         "loss=0",
         "loss=1%:corr=25%",
+        "loss=1%:corr=25%,run=3",
+        "loss=cycle:pass=5s,lose=2s",
+        "loss=cycle:pass=10,lose=1.5s,times=3,first=0",
+        "loss=cycle:pass=10,lose=3+1%:run=1",
         "loss=gemodel:p=1%,r=10%,1-h=70%,1-k=0.1%",
         "loss=state:p13=10%,p31=60%,p32=20%,p23=30%,p14=5%",
         "loss=periodic:every=10,burst=3,first=1",
@@ -176,6 +187,7 @@ TEST(SpecTest, RoundTrips) {
         "loss=trace:x/y",
         "loss=1%:corr=25%+gemodel:p=1%,r=10%,1-h=100%,1-k=0+list:3,7-9+trace:x+y",
         "corrupt=1%:corr=25%,header fcs=drop slot=5ms:max=8ms,packets=16,bytes=24kB",
+        "corrupt=1%:corr=25%,checksum=fix",
         "corrupt=0.1% fcs=ignore slot=1ms:jitter=100us,dist=normal",
         "delay=trace:d.txt jitter=2ms:corr=25% dist=a.dist order=free dup=1%:corr=10% "
         "reorder=25%:gap=5,corr=50% ber=0.001%:header rate=mahimahi:up overhead=24B queue=64kB "
@@ -221,6 +233,8 @@ TEST(SpecTest, WhatIsTakenAwayTakesItsDependentsAlong) {
 TEST(SpecTest, TellsWhatIsBeyondTheBasics) {
   EXPECT_EQ(FirstBeyondBasics(ParseSpec("delay=1ms loss=gemodel:p=1%,r=2%")),
             "loss=gemodel:p=1%,r=2%,1-h=100%,1-k=0");
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("loss=1%:run=2")), "loss=1%:run=2");
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("loss=1%:corr=2%")), "loss=1%:corr=2%");
   EXPECT_EQ(FirstBeyondBasics(ParseSpec("rate=1kbit aqm=codel:ecn")), "aqm=codel:ecn");
   EXPECT_EQ(FirstBeyondBasics(ParseSpec("ber=1%:header")), "ber=1%:header");
   EXPECT_EQ(FirstBeyondBasics(ParseSpec("delay=1ms order=keep")), "order=keep");
@@ -270,6 +284,13 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=1%:corr", "corr: needs a value"},
            {"loss=1%:corr=100%", "corr: 100% would repeat"},
            {"loss=1%:corr=1%,corr=1%", "corr: given twice"},
+           {"loss=1%:run=0", "run: \"0\": not accepted here"},
+           {"dup=1%:run=2", "SPEC: dup: unknown parameter \"run\""},
+           {"loss=cycle:lose=2s", "cycle: needs pass"},
+           {"loss=cycle:pass=2s", "cycle: needs pass and lose"},
+           {"loss=cycle:0,2s", "cycle: needs pass and lose, packets or times above zero"},
+           {"loss=cycle:5p,2s", "pass: \"5p\": unknown unit"},
+           {"loss=cycle:5s,2s,0", "times: \"0\": not accepted here"},
            {"loss=gemodel", "gemodel: needs p"},
            {"loss=gemodel:r=1%", "gemodel: needs p"},
            {"loss=gemodel:p=2", "p: \"2\": greater than 1"},
@@ -294,6 +315,9 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=gemodel:r=1%,1%", "unknown parameter \"1%\""},
            {"corrupt=2", "corrupt: \"2\": greater than 1"},
            {"corrupt=1%:corr=100%", "SPEC: corrupt: corr: 100% would repeat"},
+           {"corrupt=1%:checksum=yes", "checksum: \"yes\": unknown; give one of keep, fix"},
+           {"corrupt=1%:checksum=fix,header", "SPEC: corrupt: header: checksum=fix damages"},
+           {"corrupt=1%:checksum=fix fcs=drop", "SPEC: fcs: drops every damaged frame"},
            {"fcs=check", "fcs: \"check\": unknown; give one of ignore, drop"},
            {"slot=0", "SPEC: slot: slots without time between them are none"},
            {"slot=5ms:max=4ms", "max=4ms is less than the minimum 5ms"},

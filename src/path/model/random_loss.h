@@ -1,0 +1,38 @@
+// Loss by chance: independent, or with a correlation between neighbours; at most so many in a row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/random.h"
+#include "path/model/chance.h"
+#include "path/packet/packet.h"
+
+namespace viaduct::path {
+
+// `run` limits the losses in a row: the packet after so many passes, whatever was decided about it.
+// So the losses are those of the same seed without `run`, except for these packets. Without `run`
+// losses come in geometric runs, each going on with probability a = correlation + (1 - correlation)
+// * probability; of a run of L packets L / (run + 1) pass, rounded down. The share of losses in the
+// long run is therefore probability * (1 - a^run) / (1 - a^(run + 1)).
+struct RandomLoss {
+  Chance chance;
+  uint64_t run = 0;  // the most losses in a row; 0: any number
+  uint64_t row = 0;  // state: how many packets before the next one were lost without a break
+  friend bool operator==(const RandomLoss&, const RandomLoss&) = default;
+
+  // Throws UsageError if the numbers contradict each other.
+  void Check() const { chance.Check(); }
+  bool Lose(const Packet&, RandomStream& random) {
+    const bool lost = chance.Take(random) && (run == 0 || row < run);
+    row = lost ? row + 1 : 0;
+    return lost;
+  }
+};
+
+// "1%", "1%:corr=25%,run=3". Throws UsageError.
+RandomLoss ParseRandomLoss(std::string_view value);
+std::string FormatRandomLoss(const RandomLoss& loss);
+
+}  // namespace viaduct::path
