@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
-_KEYS = ("delay", "jitter", "dist", "loss", "dup", "reorder", "ber", "rate", "queue", "aqm")
+# The keys of a SPEC, in the order of docs/path-spec.md.
+_KEYS = (
+    *("delay", "jitter", "dist", "order", "loss", "dup", "reorder", "ber", "corrupt", "fcs"),
+    *("slot", "rate", "link", "overhead", "burst", "queue", "drop", "aqm"),
+)
+_DIRECTIONS = ("up", "down")
 
 
-def _spec(values: dict[str, str]) -> str:
+def _spec(values: Mapping[str, str]) -> str:
     unknown = sorted(set(values) - set(_KEYS))
     if unknown:
         raise TypeError(f"a link has no '{unknown[0]}'; it has {', '.join(_KEYS)}")
@@ -45,15 +50,34 @@ class Topology:
         """Adds a node that runs no routing protocol."""
         return self.add_node(name, host=True, **settings)
 
-    def add_link(self, a: str, b: str, *, name: str | None = None, **spec: str) -> None:
-        """Joins two nodes, adding them if needed: `delay="5ms", rate="10Mbit/s"`."""
+    def add_link(
+        self,
+        a: str,
+        b: str,
+        *,
+        name: str | None = None,
+        up: str | Mapping[str, str] | None = None,
+        down: str | Mapping[str, str] | None = None,
+        **spec: str,
+    ) -> None:
+        """Joins two nodes, adding them if needed: `delay="5ms", rate="10Mbit/s"`.
+
+        `up` (from a to b) and `down` are a direction's own SPEC, instead of the link's:
+        `up="rate=1Mbit loss=1%"`, or by key, `down={"rate": "16Mbit"}`.
+        """
         if a == b:
             raise ValueError(f"a link needs two nodes, not {a} twice")
-        written = _spec(spec)
+        link: dict[str, Any] = {"pair": [a, b]}
+        if name is not None:
+            link["name"] = name
+        if written := _spec(spec):
+            link["spec"] = written
+        for key, own in zip(_DIRECTIONS, (up, down), strict=True):
+            if own is not None:
+                link[key] = own if isinstance(own, str) else _spec(own)
         for node in (a, b):
             self.nodes.setdefault(node, {})
-        named = {} if name is None else {"name": name}
-        self.links.append({"pair": [a, b], **named, **({"spec": written} if written else {})})
+        self.links.append(link)
 
     def add_wifi(
         self,
@@ -104,7 +128,8 @@ class Topology:
     def _built(
         cls, places: list[tuple[float, float]], pairs: list[tuple[int, int]], spec: dict[str, Any]
     ) -> Topology:
-        keys = {key: spec.pop(key) for key in list(spec) if key not in _KEYS}
+        of_links = {*_KEYS, *_DIRECTIONS}
+        keys = {key: spec.pop(key) for key in list(spec) if key not in of_links}
         made = cls(**keys)
         for number, place in enumerate(places):
             made._places[made.add_node(f"n{number}")] = place
@@ -194,7 +219,7 @@ class Topology:
             (x1, y1), (x2, y2) = (at[node] for node in link["pair"])
             parts.append(
                 f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="gray">'
-                f"<title>{html.escape(link.get('spec', 'a plain wire'))}</title></line>"
+                f"<title>{html.escape(_effects(link))}</title></line>"
             )
         for node, (x, y) in at.items():
             parts.append(
@@ -214,6 +239,13 @@ class _Plain(yaml.SafeDumper):
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+def _effects(link: dict[str, Any]) -> str:
+    """What a link does, in a line."""
+    said = [link["spec"]] if link.get("spec") else []
+    said += [f"{key}: {link[key] or 'a plain wire'}" for key in _DIRECTIONS if key in link]
+    return "; ".join(said) or "a plain wire"
 
 
 def _at_least(size: int, least: int) -> None:

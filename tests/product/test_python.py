@@ -137,6 +137,42 @@ def test_a_run_that_fails_is_an_error(python: Any, tmp_path: Path) -> None:
         python.Topology().add_link("a", "b", speed="1M")
 
 
+def test_a_link_has_a_direction(python: Any, tmp_path: Path) -> None:
+    """Each in its own way, and the command reads what is written."""
+    made = python.Topology("two", routing="static", mode="simulate", duration="2s")
+    made.add_link("a", "b", up="delay=5ms", down={"delay": "40ms", "rate": "16Mbit/s"})
+    made.add_link("b", "c", delay="1ms", down="")
+    made.add_flow("ping", "a", "b", duration="1s")
+    made.add_flow("ping", "b", "c", duration="1s")
+    title = made._repr_svg_()
+    assert "up: delay=5ms; down: delay=40ms rate=16Mbit" in title
+    assert "delay=1ms; down: a plain wire" in title
+    file = tmp_path / "made.yaml"
+    file.write_text(str(made))
+    printed = viaduct("run", "--print", file).expect().output
+    assert "delay=40ms rate=16Mbit" in printed
+    times = [row["rtt_ms.p50"] for row in python.run(made).flows.to_dict("records")]
+    assert 45 <= times[0] < 46
+    assert 1 <= times[1] < 2
+
+
+def test_every_shape_has_directions(python: Any) -> None:
+    made = python.Topology.line(3, delay="5ms", up="loss=1%", seed=7)
+    assert [link["up"] for link in made.links] == ["loss=1%"] * 2
+    assert made.scenario()["seed"] == 7
+    with pytest.raises(TypeError, match="no 'speed'"):
+        made.add_link("a", "b", up={"speed": "1M"})
+    assert "a" not in made.nodes
+
+
+def test_links_have_every_key_of_a_spec(python: Any) -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/path-spec.md").read_text(), re.MULTILINE)
+    made = python.Topology()
+    for key in rows:
+        made.add_link("a", "b", **{key: "1"})
+    assert [link["spec"] for link in made.links] == [f"{key}=1" for key in rows]
+
+
 @pytest.mark.parametrize(
     ("shape", "arguments", "nodes", "links"),
     [
