@@ -39,21 +39,4 @@ PathHelper::Install(Ptr<Node> a, Ptr<Node> b)
     return Install(NodeContainer(a, b));
 }
 
-void
-PathHelper::EnablePcapInternal(std::string prefix,
-                               Ptr<NetDevice> device,
-                               bool promiscuous,
-                               bool explicitFilename)
-{
-    if (!DynamicCast<PathNetDevice>(device))
-    {
-        return; // called for all devices of a node: not a PathNetDevice
-    }
-    PcapHelper pcap;
-    const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
-    Ptr<PcapFileWrapper> file = pcap.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
-    pcap.HookDefaultSink<PathNetDevice>(
-        DynamicCast<PathNetDevice>(device), promiscuous ? "PromiscSniffer" : "Sniffer", file);
-}
-
 } // namespace ns3

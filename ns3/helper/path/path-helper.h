@@ -5,10 +5,10 @@
 #ifndef VIADUCT_PATH_HELPER_H
 #define VIADUCT_PATH_HELPER_H
 
+#include "ns3/ethernet-trace-helper.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
-#include "ns3/trace-helper.h"
 
 #include <string>
 
@@ -19,7 +19,7 @@ namespace ns3
  * @ingroup viaduct
  * Builds emulated links: a PathChannel and a PathNetDevice for each node.
  */
-class PathHelper : public PcapHelperForDevice
+class PathHelper : public EthernetTraceHelper<PathNetDevice>
 {
   public:
     PathHelper();
@@ -56,11 +56,6 @@ class PathHelper : public PcapHelperForDevice
     NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b);
 
   private:
-    void EnablePcapInternal(std::string prefix,
-                            Ptr<NetDevice> device,
-                            bool promiscuous,
-                            bool explicitFilename) override;
-
     ObjectFactory m_devices;  //!< makes devices
     ObjectFactory m_channels; //!< makes channels
 };

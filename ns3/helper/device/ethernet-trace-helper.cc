@@ -1,0 +1,121 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ethernet-trace-helper.h"
+
+#include "ns3/callback.h"
+#include "ns3/node.h"
+#include "ns3/path-net-device.h"
+#include "ns3/ring-net-device.h"
+#include "ns3/simulator.h"
+
+#include <ostream>
+
+namespace ns3
+{
+
+namespace
+{
+
+/**
+ * Writes a line for a dropped packet, as ns-3's own sinks do, which take no reason.
+ * @tparam Reason why devices of a type drop packets
+ */
+template <class Reason>
+void
+WriteDrop(Ptr<OutputStreamWrapper> stream, Ptr<const Packet> packet, Reason)
+{
+    *stream->GetStream() << "d " << Simulator::Now().GetSeconds() << " " << *packet << std::endl;
+}
+
+/**
+ * The same in a stream of several devices.
+ * @tparam Reason why devices of a type drop packets
+ */
+template <class Reason>
+void
+WriteDropOf(Ptr<OutputStreamWrapper> stream, std::string context, Ptr<const Packet> packet, Reason)
+{
+    *stream->GetStream() << "d " << Simulator::Now().GetSeconds() << " " << context << " "
+                         << *packet << std::endl;
+}
+
+/**
+ * @tparam Device the type of the device
+ * @return what the names of the device's trace sources follow in contexts
+ */
+template <class Device>
+std::string
+ContextOf(const Device& device)
+{
+    return "/NodeList/" + std::to_string(device.GetNode()->GetId()) + "/DeviceList/" +
+           std::to_string(device.GetIfIndex()) + "/$" + Device::GetTypeId().GetName() + "/";
+}
+
+} // namespace
+
+template <class Device>
+void
+EthernetTraceHelper<Device>::EnablePcapInternal(std::string prefix,
+                                                Ptr<NetDevice> device,
+                                                bool promiscuous,
+                                                bool explicitFilename)
+{
+    auto own = DynamicCast<Device>(device);
+    if (!own)
+    {
+        return; // called for all devices of a node
+    }
+    PcapHelper pcap;
+    const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
+    Ptr<PcapFileWrapper> file = pcap.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
+    pcap.HookDefaultSink<Device>(own, promiscuous ? "PromiscSniffer" : "Sniffer", file);
+}
+
+template <class Device>
+void
+EthernetTraceHelper<Device>::EnableAsciiInternal(Ptr<OutputStreamWrapper> stream,
+                                                 std::string prefix,
+                                                 Ptr<NetDevice> device,
+                                                 bool explicitFilename)
+{
+    using Reason = typename Device::DropReason;
+    auto own = DynamicCast<Device>(device);
+    if (!own)
+    {
+        return; // called for all devices of a node
+    }
+    Packet::EnablePrinting();
+    if (!stream)
+    {
+        AsciiTraceHelper ascii;
+        const std::string name =
+            explicitFilename ? prefix : ascii.GetFilenameFromDevice(prefix, device);
+        Ptr<OutputStreamWrapper> file = ascii.CreateFileStream(name);
+        ascii.HookDefaultReceiveSinkWithoutContext<Device>(own, "MacRx", file);
+        ascii.HookDefaultDequeueSinkWithoutContext<Device>(own, "MacTx", file);
+        for (const char* source : {"MacTxDrop", "MacRxDrop"})
+        {
+            own->TraceConnectWithoutContext(source, MakeBoundCallback(&WriteDrop<Reason>, file));
+        }
+        return;
+    }
+    const std::string context = ContextOf(*own);
+    own->TraceConnect("MacRx",
+                      context + "MacRx",
+                      MakeBoundCallback(&AsciiTraceHelper::DefaultReceiveSinkWithContext, stream));
+    own->TraceConnect("MacTx",
+                      context + "MacTx",
+                      MakeBoundCallback(&AsciiTraceHelper::DefaultDequeueSinkWithContext, stream));
+    for (const char* source : {"MacTxDrop", "MacRxDrop"})
+    {
+        own->TraceConnect(
+            source, context + source, MakeBoundCallback(&WriteDropOf<Reason>, stream));
+    }
+}
+
+template class EthernetTraceHelper<PathNetDevice>;
+template class EthernetTraceHelper<RingNetDevice>;
+
+} // namespace ns3

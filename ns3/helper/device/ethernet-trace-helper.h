@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_ETHERNET_TRACE_HELPER_H
+#define VIADUCT_ETHERNET_TRACE_HELPER_H
+
+#include "ns3/trace-helper.h"
+
+#include <string>
+
+namespace ns3
+{
+
+class PathNetDevice;
+class RingNetDevice;
+
+/**
+ * @ingroup viaduct
+ * EnablePcap() and EnableAscii() of the helpers of Viaduct's Ethernet devices, as every ns-3 device
+ * helper has them. Devices of other types on the same nodes are left alone.
+ *
+ * The lines of EnableAscii(): "-" the device has passed a frame to its port or channel (MacTx), "r"
+ * it has received one (MacRx), "d" it has dropped one on either way (MacTxDrop, MacRxDrop). A frame
+ * from outside the simulator has no headers that ns-3 could print: it is a payload of its size.
+ *
+ * @tparam Device the type of the devices
+ */
+template <class Device>
+class EthernetTraceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
+{
+  private:
+    void EnablePcapInternal(std::string prefix,
+                            Ptr<NetDevice> device,
+                            bool promiscuous,
+                            bool explicitFilename) override;
+    void EnableAsciiInternal(Ptr<OutputStreamWrapper> stream,
+                             std::string prefix,
+                             Ptr<NetDevice> device,
+                             bool explicitFilename) override;
+};
+
+extern template class EthernetTraceHelper<PathNetDevice>;
+extern template class EthernetTraceHelper<RingNetDevice>;
+
+} // namespace ns3
+
+#endif // VIADUCT_ETHERNET_TRACE_HELPER_H
