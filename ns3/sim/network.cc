@@ -106,8 +106,12 @@ HasDamage(const viaduct::scenario::Scenario& scenario)
     return std::any_of(scenario.links.begin(),
                        scenario.links.end(),
                        [](const LinkSettings& link) {
+                           const auto classes = viaduct::scenario::ClassesOf(link);
                            return Damages(Network::SpecOf(link, 0)) ||
-                                  Damages(Network::SpecOf(link, 1));
+                                  Damages(Network::SpecOf(link, 1)) ||
+                                  std::ranges::any_of(classes, [](const auto& each) {
+                                      return Damages(each.up) || Damages(each.down);
+                                  });
                        }) ||
            std::any_of(
                scenario.link_events.begin(), scenario.link_events.end(), [](const auto& event) {
@@ -297,7 +301,9 @@ Network::MakePath(const LinkSettings& settings) const
     helper.SetChannelAttribute("Name", StringValue(settings.name));
     NetworkLink link = LinkOf(settings, helper.Install(NodesOf(settings)));
     viaduct::Within("link " + settings.name, [&] {
-        DynamicCast<PathChannel>(link.channel)->SetSpecs(SpecOf(settings, 0), SpecOf(settings, 1));
+        const auto channel = DynamicCast<PathChannel>(link.channel);
+        channel->SetSpecs(SpecOf(settings, 0), SpecOf(settings, 1));
+        channel->SetClasses(viaduct::scenario::ClassesOf(settings));
     });
     return link;
 }

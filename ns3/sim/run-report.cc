@@ -306,15 +306,16 @@ AddTiming(const ReactorSimulatorImpl& reactor, viaduct::result::SimulatorReport&
 }
 
 viaduct::engine::PipelineStatistics
-StatisticsOf(const PathChannel& channel, std::size_t device)
+StatisticsOf(const PathChannel& channel, std::size_t device, std::size_t group)
 {
     using viaduct::engine::Direction;
     viaduct::engine::PipelineStatistics statistics;
     statistics.pair = channel.GetPairName(device);
+    statistics.class_name = group == 0 ? "" : channel.GetClasses()[group - 1].name;
     statistics.direction = channel.IsDown(device) ? Direction::kDown : Direction::kUp;
-    statistics.spec = channel.GetSpec(device);
-    statistics.counters = channel.GetCounters(device);
-    std::tie(statistics.waiting, statistics.waiting_bytes) = channel.GetWaiting(device);
+    statistics.spec = channel.GetSpec(device, group);
+    statistics.counters = channel.GetCounters(device, group);
+    std::tie(statistics.waiting, statistics.waiting_bytes) = channel.GetWaiting(device, group);
     return statistics;
 }
 
@@ -391,7 +392,10 @@ MakeLinkReport(const Network& network)
         const auto channel = DynamicCast<PathChannel>(link.channel);
         for (std::size_t device = 0; channel && device < channel->GetNDevices(); device++)
         {
-            statistics.pipelines.push_back(StatisticsOf(*channel, device));
+            for (std::size_t group = 0; group <= channel->GetClasses().size(); group++)
+            {
+                statistics.pipelines.push_back(StatisticsOf(*channel, device, group));
+            }
         }
     }
     return statistics.pipelines.empty()

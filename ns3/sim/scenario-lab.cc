@@ -32,7 +32,7 @@ IsEmulatedPair(const NetworkLink& link)
         return Network::SpecOf(*link.settings, end).IsPlainWire();
     };
     return link.devices.size() == 2 && link.settings->emulator == viaduct::lab::Emulator::kEngine &&
-           !(isPlain(0) && isPlain(1));
+           !(isPlain(0) && isPlain(1) && link.settings->classes.empty());
 }
 
 /** What forwards the packets of a node. */
@@ -62,6 +62,7 @@ AddTunnel(LabHelper& lab,
     settings.tunnel = tunnel;
     settings.link = found.settings->name;
     settings.spec = Network::SpecOf(*found.settings, tunnel.end);
+    settings.classes = viaduct::scenario::ClassesOf(*found.settings);
     // If the other direction has one, this end's frames must be as on a wire, too.
     settings.live = viaduct::scenario::ChangesSpec(scenario, found.settings->name) ||
                     (IsEmulatedPair(found) && settings.spec.IsPlainWire());
@@ -163,6 +164,7 @@ SetLinks(LabHelper& lab, const Scenario& scenario, const Network& network, const
         {
             lab.SetLive(link.channel);
         }
+        lab.SetClasses(link.channel, viaduct::scenario::ClassesOf(*link.settings));
         for (size_t i = 0; i < link.devices.size(); i++)
         {
             lab.SetSpec(link.devices[i], Network::SpecOf(*link.settings, i));

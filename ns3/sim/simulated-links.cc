@@ -37,7 +37,8 @@ AssumeRate(viaduct::path::Spec& spec)
 bool
 IsPlainWire(const viaduct::scenario::LinkSettings& link)
 {
-    return link.up.value_or(link.spec).IsPlainWire() && link.down.value_or(link.spec).IsPlainWire();
+    return link.classes.empty() && link.up.value_or(link.spec).IsPlainWire() &&
+           link.down.value_or(link.spec).IsPlainWire();
 }
 
 } // namespace
@@ -80,6 +81,12 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
         without |= (!link.up || !link.down) && AssumeRate(link.spec);
         without |= link.up && AssumeRate(*link.up);
         without |= link.down && AssumeRate(*link.down);
+        for (auto& each : link.classes)
+        {
+            without |= (!each.up || !each.down) && AssumeRate(each.spec);
+            without |= each.up && AssumeRate(*each.up);
+            without |= each.down && AssumeRate(*each.down);
+        }
         changed += without ? 1 : 0;
     }
     for (auto& event : scenario.link_events)

@@ -15,6 +15,7 @@ _KEYS = (
     *("slot", "rate", "link", "overhead", "burst", "queue", "drop", "aqm"),
 )
 _DIRECTIONS = ("up", "down")
+_OF_LINKS = {*_KEYS, *_DIRECTIONS, "classes"}
 
 
 def _spec(values: Mapping[str, str]) -> str:
@@ -58,12 +59,14 @@ class Topology:
         name: str | None = None,
         up: str | Mapping[str, str] | None = None,
         down: str | Mapping[str, str] | None = None,
+        classes: Sequence[Mapping[str, str]] = (),
         **spec: str,
     ) -> None:
         """Joins two nodes, adding them if needed: `delay="5ms", rate="10Mbit/s"`.
 
         `up` (from a to b) and `down` are a direction's own SPEC, instead of the link's:
-        `up="rate=1Mbit loss=1%"`, or by key, `down={"rate": "16Mbit"}`.
+        `up="rate=1Mbit loss=1%"`, or by key, `down={"rate": "16Mbit"}`. `classes` are those of
+        `links[].classes`: `[{"name": "dns", "filter": "udp port 53", "spec": "loss=5%"}]`.
         """
         if a == b:
             raise ValueError(f"a link needs two nodes, not {a} twice")
@@ -75,6 +78,8 @@ class Topology:
         for key, own in zip(_DIRECTIONS, (up, down), strict=True):
             if own is not None:
                 link[key] = own if isinstance(own, str) else _spec(own)
+        if classes:
+            link["classes"] = [dict(each) for each in classes]
         for node in (a, b):
             self.nodes.setdefault(node, {})
         self.links.append(link)
@@ -128,8 +133,7 @@ class Topology:
     def _built(
         cls, places: list[tuple[float, float]], pairs: list[tuple[int, int]], spec: dict[str, Any]
     ) -> Topology:
-        of_links = {*_KEYS, *_DIRECTIONS}
-        keys = {key: spec.pop(key) for key in list(spec) if key not in of_links}
+        keys = {key: spec.pop(key) for key in list(spec) if key not in _OF_LINKS}
         made = cls(**keys)
         for number, place in enumerate(places):
             made._places[made.add_node(f"n{number}")] = place

@@ -114,7 +114,7 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_sock
   for (const lab::HubPair& pair : pairs) {
     const engine::Attachment a = attach(pair.a);
     const engine::Attachment b = attach(pair.b);
-    config.pairs.push_back({pair.name, a, b, pair.up, pair.down, {}});
+    config.pairs.push_back({pair.name, a, b, pair.up, pair.down, pair.classes});
   }
   if (equipment.hub) config.ports.emplace_back("tunnel");
   equipment.listener =

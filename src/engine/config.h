@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "path/spec/spec.h"
+#include "path/spec/traffic_class.h"
 
 namespace viaduct::engine {
 
@@ -24,12 +25,8 @@ struct Attachment {
   friend bool operator==(const Attachment&, const Attachment&) = default;
 };
 
-// A class of a pair's packets with SPECs of its own; the first whose filter matches takes a packet.
-struct Class {
-  std::string name;
-  std::string filter;  // pcap-filter(7), seen on the untagged frame
-  path::Spec up, down;
-};
+// Of a pair's packets.
+using Class = path::TrafficClass;
 
 struct Pair {
   std::string name;  // unique in an engine

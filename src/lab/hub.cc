@@ -47,7 +47,8 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
                       {HubInnerPort(number, i), std::nullopt},
                       SpecOf(link, i),
                       path::Spec(),
-                      MtuOf(topology, link.endpoints[i])});
+                      MtuOf(topology, link.endpoints[i]),
+                      link.classes});
   }
 }
 
@@ -61,9 +62,13 @@ void AddTunnel(const Topology& topology, size_t number, std::vector<HubPair>* pa
   pair.b.interface = HubInnerPort(number, 0);
   pair.up = SpecOf(link, 0);
   pair.mtu = MtuOf(topology, link.endpoints[0]);
+  pair.classes = link.classes;
   if (link.tunnel->end == 1) {
     std::swap(pair.a, pair.b);
     std::swap(pair.up, pair.down);
+  }
+  for (path::TrafficClass& each : pair.classes) {
+    (link.tunnel->end == 1 ? each.up : each.down) = path::Spec();
   }
   pairs->push_back(pair);
 }
@@ -80,7 +85,9 @@ bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint) {
   if (FindRemote(topology, link.endpoints[endpoint].node) != nullptr) return true;
   if (link.emulator != Emulator::kEngine || link.specs.empty()) return false;
   if (link.live) return true;
-  if (link.kind == Link::Kind::kBridge) return !link.specs[endpoint].IsPlainWire();
+  if (link.kind == Link::Kind::kBridge) {
+    return !link.specs[endpoint].IsPlainWire() || !link.classes.empty();
+  }
   return !link.IsPlainWire() && !IsJoined(topology, link);
 }
 
@@ -113,7 +120,8 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
       pairs.push_back(
           {link.name, EndOf(topology, link.endpoints[0], HubPort(i, 0)),
            EndOf(topology, link.endpoints[1], HubPort(i, 1)), SpecOf(link, 0), SpecOf(link, 1),
-           std::max(MtuOf(topology, link.endpoints[0]), MtuOf(topology, link.endpoints[1]))});
+           std::max(MtuOf(topology, link.endpoints[0]), MtuOf(topology, link.endpoints[1])),
+           link.classes});
     }
   }
   return pairs;
@@ -122,7 +130,7 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
 bool IsJoined(const Topology& topology, const Link& link) {
   const bool is_plain = link.IsPlainWire() || link.emulator == Emulator::kEngine;
   if (link.kind != Link::Kind::kPair || link.live || !is_plain) return false;
-  if (HasRemote(topology, link)) return false;
+  if (HasRemote(topology, link) || !link.classes.empty()) return false;
   if (std::ranges::any_of(link.specs, [](const auto& spec) { return !LossOf(spec); })) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;

@@ -24,6 +24,7 @@ struct HubPair {
   HubEnd a, b;
   path::Spec up, down;  // a to b, b to a
   int mtu = 1500;
+  std::vector<path::TrafficClass> classes = {};  // with SPECs of their own
 };
 
 // The name of the hub's end of an endpoint.

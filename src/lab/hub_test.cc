@@ -49,6 +49,31 @@ TEST(Hub, APairWithASpecIsOneEnginePair) {
   EXPECT_TRUE(NeedsHub(topology));
 }
 
+TEST(Hub, ClassesAreTheEnginesOnEveryKindOfLink) {
+  const path::TrafficClass dns{"dns", "udp port 53", kDelay, kRate};
+  Link link = Pair({path::Spec(), path::Spec()});
+  link.classes = {dns};
+  EXPECT_FALSE(link.IsPlainWire());
+  auto pairs = HubPairs(With(link));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].classes, link.classes);
+  link.kind = Link::Kind::kBridge;
+  pairs = HubPairs(With(link));
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs[1].classes, link.classes);
+  // At a tunnel each host does what its own end sends, under the direction of the whole link.
+  for (const int end : {0, 1}) {
+    Link tunnel{"a-b", Link::Kind::kTunnel, {{"a", "eth0"}}, {path::Spec()}};
+    tunnel.tunnel.emplace().end = end;
+    tunnel.classes = {dns};
+    pairs = HubPairs(With(tunnel));
+    ASSERT_EQ(pairs.size(), 1U);
+    ASSERT_EQ(pairs[0].classes.size(), 1U);
+    EXPECT_EQ(pairs[0].classes[0].up, end == 0 ? kDelay : path::Spec());
+    EXPECT_EQ(pairs[0].classes[0].down, end == 0 ? path::Spec() : kRate);
+  }
+}
+
 TEST(Hub, PlainWiresAndQdiscsNeedNoEngine) {
   for (const Link& link :
        {Pair({}), Pair({path::Spec(), path::Spec()}), Pair({kDelay, kDelay}, Emulator::kKernel)}) {

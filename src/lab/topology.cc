@@ -185,6 +185,13 @@ void CheckLinkShape(const Link& link) {
     throw UsageError("link " + link.name + ": " + std::to_string(link.specs.size()) +
                      " SPECs for " + std::to_string(link.endpoints.size()) + " endpoints");
   }
+  if (!link.classes.empty() && link.emulator == Emulator::kKernel) {
+    throw UsageError("link " + link.name +
+                     ": the kernel's qdiscs know no classes of packets; use emulator: engine");
+  }
+  if (!link.classes.empty() && link.specs.empty()) {
+    throw UsageError("link " + link.name + ": it has classes of packets, and needs SPECs, too");
+  }
   if (link.live && (link.specs.empty() || link.emulator == Emulator::kKernel)) {
     throw UsageError("link " + link.name + ": only SPECs that the engine emulates can change");
   }
@@ -222,8 +229,8 @@ Emulator ParseEmulator(const std::string& text) {
 }
 
 bool Link::IsPlainWire() const {
-  return std::all_of(specs.begin(), specs.end(),
-                     [](const path::Spec& spec) { return spec.IsPlainWire(); });
+  return classes.empty() && std::all_of(specs.begin(), specs.end(),
+                                        [](const path::Spec& spec) { return spec.IsPlainWire(); });
 }
 
 const Remote* FindRemote(const Topology& topology, const std::string& name) {

@@ -11,6 +11,7 @@
 
 #include "fib/data_plane.h"
 #include "path/spec/spec.h"
+#include "path/spec/traffic_class.h"
 #include "wire/address.h"
 
 namespace viaduct::lab {
@@ -108,6 +109,10 @@ struct Link {
   // The SPECs may change during the run: the engine (only) emulates them even if they do nothing.
   bool live = false;
   std::optional<Tunnel> tunnel = std::nullopt;  // of kTunnel
+  // Classes of packets with SPECs of their own (kEngine only). `up` is from the first endpoint of a
+  // pair to the second; on a bridge it is that of each endpoint's frames, and `down` does nothing.
+  // At a tunnel they are the whole link's.
+  std::vector<path::TrafficClass> classes = {};
 
   bool IsPlainWire() const;
 };

@@ -190,8 +190,8 @@ Tunnel ReadTunnel(const nlohmann::json& json, const std::string& where) {
 }
 
 Link ReadLink(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where,
-                            {"name", "kind", "endpoints", "specs", "emulator", "live", "tunnel"});
+  const ObjectReader reader(
+      json, where, {"name", "kind", "endpoints", "specs", "emulator", "live", "tunnel", "classes"});
   Link link;
   link.name = reader.Get<std::string>("name");
   const auto kind = reader.Get<std::string>("kind");
@@ -212,6 +212,13 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
   if (reader.Has("emulator")) link.emulator = ParseEmulator(reader.Get<std::string>("emulator"));
   if (reader.Has("live")) link.live = reader.Get<bool>("live");
   if (reader.Has("tunnel")) link.tunnel = ReadTunnel(reader.Member("tunnel"), where + ".tunnel");
+  if (!reader.Has("classes")) return link;
+  reader.ForEach("classes", [&](const nlohmann::json& element, const std::string& place) {
+    const ObjectReader entry(element, place, {"name", "filter", "up", "down"});
+    link.classes.push_back({entry.Get<std::string>("name"), entry.Get<std::string>("filter"),
+                            path::ParseSpec(entry.Get<std::string>("up")),
+                            path::ParseSpec(entry.Get<std::string>("down"))});
+  });
   return link;
 }
 
@@ -282,6 +289,12 @@ nlohmann::json ToJson(const Link& link) {
                          {"specs", specs},
                          {"emulator", EmulatorName(link.emulator)},
                          {"live", link.live}};
+  for (const path::TrafficClass& each : link.classes) {
+    json["classes"].push_back({{"name", each.name},
+                               {"filter", each.filter},
+                               {"up", path::FormatSpec(each.up)},
+                               {"down", path::FormatSpec(each.down)}});
+  }
   if (link.tunnel) {
     json["tunnel"] = {{"vni", link.tunnel->vni},
                       {"port", link.tunnel->port},

@@ -65,14 +65,29 @@ std::string ErrorOfJson(const nlohmann::json& json) {
 
 TEST(Topology, ExampleIsValid) { EXPECT_EQ(ErrorOf(Example()), ""); }
 
+TEST(Topology, ClassesNeedTheEngineAndSpecs) {
+  Topology example = Example();
+  example.links[0].classes = {{"dns", "udp port 53", path::Spec(), path::Spec()}};
+  EXPECT_EQ(ErrorOf(example), "");
+  example.links[0].emulator = Emulator::kKernel;
+  EXPECT_EQ(ErrorOf(example),
+            "link n0-n1: the kernel's qdiscs know no classes of packets; use emulator: engine");
+  example.links[0].emulator = Emulator::kEngine;
+  example.links[0].specs.clear();
+  EXPECT_EQ(ErrorOf(example), "link n0-n1: it has classes of packets, and needs SPECs, too");
+}
+
 TEST(Topology, JsonKeepsEverything) {
   Topology example = Example();
   example.links[0].emulator = Emulator::kKernel;
+  example.links[1].classes = {
+      {"dns", "udp port 53", path::ParseSpec("loss=list:2,4"), path::ParseSpec("dup=1%")}};
   example.seed = 1ULL << 60;
   example.directory = "/tmp";
   const nlohmann::json json = example;
   const auto read = nlohmann::json::parse(JsonText(json)).get<Topology>();
   EXPECT_EQ(nlohmann::json(read), json);
+  EXPECT_EQ(read.links[1].classes, example.links[1].classes);
   ASSERT_EQ(read.nodes.size(), 3U);
   EXPECT_EQ(read.nodes[2].data_plane, &fib::kSimulatorPlane);
   EXPECT_EQ(read.nodes[2].program_addresses, Example().nodes[2].program_addresses);

@@ -70,6 +70,9 @@ Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
   if (IsWifi(link)) return kUnknown;  // its queues, retries and rates are the MAC's
   Duration most = std::max(HoldOf(link.up.value_or(link.spec), link.mtu),
                            HoldOf(link.down.value_or(link.spec), link.mtu));
+  for (const path::TrafficClass& each : ClassesOf(link)) {
+    most = std::max({most, HoldOf(each.up, link.mtu), HoldOf(each.down, link.mtu)});
+  }
   for (const LinkEvent& event : scenario.link_events) {
     if (event.kind != LinkEvent::Kind::kSpec || event.link != link.name) continue;
     most = std::max({most, HoldOf(event.up_spec, link.mtu), HoldOf(event.down_spec, link.mtu)});

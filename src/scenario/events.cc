@@ -117,8 +117,12 @@ class LinkTrial {
       : simulated_(scenario.mode == Mode::kSimulate), trial_(ReadRegularFile) {
     for (const LinkSettings& link : scenario.links) {
       const bool by_kernel = link.emulator == lab::Emulator::kKernel && !simulated_;
+      const std::vector<path::TrafficClass> classes = ClassesOf(link);
       const bool is_shared = link.spec.link.shared || (link.up && link.up->link.shared) ||
-                             (link.down && link.down->link.shared);
+                             (link.down && link.down->link.shared) ||
+                             std::ranges::any_of(classes, [](const path::TrafficClass& each) {
+                               return each.up.link.shared || each.down.link.shared;
+                             });
       if (by_kernel || !(is_shared || ChangesSpec(scenario, link.name))) continue;
       Within("link " + link.name, [&] { Add(link); });
     }
@@ -149,6 +153,9 @@ class LinkTrial {
       const bool is_down = is_pair && i == 1;
       const std::optional<path::Spec>& own = is_down ? link.down : link.up;
       pipelines_[link.name].push_back({trial_.Add(own.value_or(link.spec)), is_down});
+      for (const path::TrafficClass& each : ClassesOf(link)) {
+        trial_.Add(is_down ? each.down : each.up);
+      }
     }
   }
 

@@ -114,6 +114,10 @@ TEST(EventsTest, WhatCannotBeAppliedAtItsTimeIsRefusedBeforeAnythingStarts) {
 TEST(EventsTest, ALinkThatIsSharedNeedsARate) {
   EXPECT_THAT(EventErrorOf("", "", "{line: all, spec: link=air}"),
               HasSubstr("SPEC: link=air: it has no rate"));
+  const std::string of_class = "classes: [{name: a, filter: udp, spec: link=air}]}";
+  EXPECT_THAT(EventErrorOf("", "", "{line: all, " + of_class),
+              HasSubstr("SPEC: link=air: it has no rate"));
+  EXPECT_EQ(EventErrorOf("", "", "{line: all, spec: rate=1Mbit link=air, " + of_class), "");
   EXPECT_THAT(EventErrorOf("", "mode: simulate",
                            "{pair: [n0, n1], up: rate=1Mbit link=a, down: rate=2Mbit link=a}, "
                            "{pair: [n1, n2]}"),

@@ -45,6 +45,9 @@ constexpr char kRouteToGroup[] =
 
 constexpr char kWifi[] = "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit";
 
+constexpr char kClasses[] =
+    "links.1.classes=[{name: dns, filter: udp port 53, spec: loss=1%}]\nflows.0.rate=1Mbit";
+
 constexpr char kMobility[] =
     "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit\n"
     "mobility={layout: random, area: [500, 300], model: 'ns3::RandomWaypointMobilityModel'}";
@@ -126,6 +129,12 @@ const std::vector<KeyChange> kKeyChanges = {
     {"links[].wifi.range", kWifi, "links.2.wifi.range=100"},
     {"links[].wifi.attributes", kWifi, "links.2.wifi.attributes={TxPowerStart: 20}"},
     {"links[].name", "", "links.1.name=uplink"},
+    {"links[].classes", "", "links.1.classes=[{name: dns, filter: udp}]"},
+    {"links[].classes[].name", kClasses, "links.1.classes.0.name=names"},
+    {"links[].classes[].filter", kClasses, "links.1.classes.0.filter=tcp"},
+    {"links[].classes[].spec", kClasses, "links.1.classes.0.spec=loss=2%"},
+    {"links[].classes[].up", kClasses, "links.1.classes.0.up=loss=2%"},
+    {"links[].classes[].down", kClasses, "links.1.classes.0.down=loss=2%"},
     {"links[].spec", "", "links.0.spec=delay=1ms"},
     {"links[].up", "", "links.0.up=delay=1ms"},
     {"links[].down", "", "links.0.down=delay=1ms"},

@@ -10,6 +10,7 @@
 #include "scenario/binding.h"
 #include "scenario/loopbacks.h"
 #include "scenario/subnets.h"
+#include "sys/network/filter.h"
 
 namespace viaduct::scenario {
 namespace {
@@ -43,6 +44,7 @@ class LinkReader {
       links_[i].spec = common.spec;
       links_[i].up = common.up;
       links_[i].down = common.down;
+      links_[i].classes = common.classes;
       links_[i].mtu = common.mtu;
       links_[i].emulator = common.emulator;
       places_.push_back(&entry.value());
@@ -119,7 +121,7 @@ class LinkReader {
   // The node of an interface. Nothing that is between nodes is possible on its link.
   std::vector<std::string> NodeOfInterface(const Section& entry) const {
     entry.Need({"node", "addresses"});
-    for (const char* key : {"spec", "up", "down", "emulator"}) {
+    for (const char* key : {"spec", "up", "down", "classes", "emulator"}) {
       if (entry.Has(key)) entry.Fail(key, "not for an interface, whose link is outside");
     }
     const std::string name = entry.Text("interface");
@@ -145,7 +147,7 @@ class LinkReader {
   }
 
   void ReadWifi(const Section& entry) {
-    for (const char* key : {"spec", "up", "down", "emulator"}) {
+    for (const char* key : {"spec", "up", "down", "classes", "emulator"}) {
       if (entry.Has(key)) entry.Fail(key, "not for Wi-Fi, whose channel decides");
     }
     if (bridged_) {
@@ -223,12 +225,37 @@ class LinkReader {
     if (entry.Has("spec") && link.up && link.down) {
       entry.Fail("spec", "has no effect if both up and down are given");
     }
+    entry.Each("classes", [&](const Section& each) {
+      link.classes.push_back(ReadClass(each, link.classes, entry.Has("shared")));
+    });
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
     const int most = LinkSettings::kMostMtu - (bridged_ ? bridged_->overhead : 0);
     if (bridged_ && link.mtu > most) {
       entry.Fail("mtu", fmt::format("{} is more than {}: {} makes frames up to {} bytes longer",
                                     link.mtu, most, bridged_->one, bridged_->overhead));
     }
+  }
+
+  static LinkClass ReadClass(const Section& entry, const std::vector<LinkClass>& before,
+                             bool is_shared) {
+    entry.Need({"name", "filter"});
+    LinkClass read;
+    ReadMembers(entry, read);
+    read.name = entry.Text("name");
+    if (std::ranges::find(before, read.name, &LinkClass::name) != before.end()) {
+      entry.Fail("name", fmt::format("two classes are called '{}'", read.name));
+    }
+    entry.Located("filter", [&] {
+      if (!sys::PacketFilter::Compile(read.filter).PassesEverything()) return;
+      throw UsageError("it matches everything; use the link's own spec");
+    });
+    if (is_shared && (read.up || read.down)) {
+      entry.Fail(read.up ? "up" : "down", "a shared link has no direction; use spec");
+    }
+    if (entry.Has("spec") && read.up && read.down) {
+      entry.Fail("spec", "has no effect if both up and down are given");
+    }
+    return read;
   }
 
   void ReadAddresses(const Section& entry, LinkSettings& link) {
@@ -421,6 +448,16 @@ class LinkReader {
 };
 
 }  // namespace
+
+std::vector<path::TrafficClass> ClassesOf(const LinkSettings& link) {
+  const bool has_directions = link.kind == lab::Link::Kind::kPair;
+  std::vector<path::TrafficClass> classes;
+  for (const LinkClass& each : link.classes) {
+    classes.push_back({each.name, each.filter, each.up.value_or(each.spec),
+                       has_directions ? each.down.value_or(each.spec) : path::Spec()});
+  }
+  return classes;
+}
 
 const std::string& NameTable::Check(const std::string& name) const {
   const auto found = std::find(names_.begin(), names_.end(), name);

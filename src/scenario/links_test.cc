@@ -41,6 +41,48 @@ TEST(LinksTest, AnInterfaceOfTheMachineIsALinkOfOneNode) {
   EXPECT_EQ(Parse(Print(s), "f.yaml").hash, s.hash);
 }
 
+TEST(LinksTest, ClassesHaveSpecsOfTheirOwn) {
+  const Scenario s =
+      Parse(std::string(kNodes) +
+                "links: [{line: all, spec: delay=1ms, classes: [\n"
+                "  {name: dns, filter: udp port 53, spec: 'loss=list:2,4'},\n"
+                "  {name: web, filter: tcp, spec: loss=1%, down: delay=9ms}]},\n"
+                "  {shared: [n0, r], classes: [{name: a, filter: arp, spec: dup=1%}]}]",
+            "f.yaml");
+  ASSERT_EQ(s.links.size(), 3u);
+  const auto spec = [](const char* text) { return path::ParseSpec(text); };
+  for (const size_t pair : {0, 1}) {
+    EXPECT_THAT(ClassesOf(s.links[pair]),
+                ElementsAre(path::TrafficClass{"dns", "udp port 53", spec("loss=list:2,4"),
+                                               spec("loss=list:2,4")},
+                            path::TrafficClass{"web", "tcp", spec("loss=1%"), spec("delay=9ms")}));
+  }
+  EXPECT_THAT(ClassesOf(s.links[2]),
+              ElementsAre(path::TrafficClass{"a", "arp", spec("dup=1%"), path::Spec()}));
+  EXPECT_EQ(Parse(Print(s), "f.yaml").hash, s.hash);
+}
+
+TEST(LinksTest, WrongClassesAreNamed) {
+  const auto error = [](const std::string& link) {
+    return LinkErrorOf("{line: all, " + link + "}");
+  };
+  EXPECT_THAT(error("classes: [{name: a}]"), HasSubstr("filter"));
+  EXPECT_THAT(error("classes: [{filter: udp}]"), HasSubstr("name"));
+  EXPECT_THAT(error("classes: [{name: a, filter: udp}, {name: a, filter: tcp}]"),
+              HasSubstr("links[0].classes[1].name: two classes are called 'a'"));
+  EXPECT_THAT(error("classes: [{name: a, filter: upd port 53}]"),
+              HasSubstr("links[0].classes[0].filter: packet filter \"upd port 53\""));
+  EXPECT_THAT(error("classes: [{name: a, filter: udp, spec: loss=2}]"),
+              HasSubstr("links[0].classes[0].spec: SPEC: loss"));
+  EXPECT_THAT(error("classes: [{name: a, filter: udp, spec: loss=2%, up: dup=1%, down: dup=1%}]"),
+              HasSubstr("links[0].classes[0].spec: has no effect"));
+  EXPECT_THAT(LinkErrorOf("{shared: all, classes: [{name: a, filter: udp, up: loss=2%}]}"),
+              HasSubstr("links[0].classes[0].up: a shared link has no direction"));
+  EXPECT_THAT(LinkErrorOf("{line: all}, {interface: eno1, node: r, addresses: [192.0.2.1/24], "
+                          "classes: [{name: a, filter: udp}]}"),
+              HasSubstr("links[1].classes: not for an interface"));
+}
+
 TEST(LinksTest, AnInterfaceIsAllThatANodeNeeds) {
   EXPECT_EQ(LinkErrorOf("{pair: [n0, n1]}, {interface: eno1, node: r, addresses: [192.0.2.1/24]}"),
             "");

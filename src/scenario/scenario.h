@@ -110,6 +110,13 @@ struct NodeSettings {
 // In the place of the address that a node does not have.
 inline constexpr wire::IpPrefix kNoAddress{};
 
+// A class of a link's packets with SPECs of its own; of several the first that matches takes one.
+struct LinkClass {
+  std::string name, filter;            // pcap-filter(7)
+  path::Spec spec;                     // every direction, unless:
+  std::optional<path::Spec> up, down;  // as of the link
+};
+
 struct LinkSettings {
   std::string name;  // default "A-B", "lan0", the interface
   // An interface of the machine ("eth1") that is moved into the only one of `nodes` during the run;
@@ -117,9 +124,10 @@ struct LinkSettings {
   std::string interface;
   lab::Link::Kind kind = lab::Link::Kind::kPair;
   std::vector<std::string> nodes;
-  Wifi wifi;                              // of kind kBridge
-  path::Spec spec;                        // every direction, unless:
-  std::optional<path::Spec> up, down;     // pairs: first to second node, second to first
+  Wifi wifi;                           // of kind kBridge
+  path::Spec spec;                     // every direction, unless:
+  std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
+  std::vector<LinkClass> classes;
   static constexpr int kMostMtu = 65521;  // a veth device takes: ETH_MAX_MTU less the headers
   int mtu = 1500;
   lab::Emulator emulator = lab::Emulator::kEngine;  // real modes: what implements the SPEC
@@ -127,6 +135,9 @@ struct LinkSettings {
   // followed by one IPv6 address per node. Nodes of a protocol that bridges have kNoAddress.
   std::vector<wire::IpPrefix> addresses;
 };
+
+// The classes with the SPEC of each direction; those of a shared link have none but `up`.
+std::vector<path::TrafficClass> ClassesOf(const LinkSettings& link);
 
 inline bool IsWifi(const LinkSettings& link) { return !link.wifi.nodes.empty(); }
 

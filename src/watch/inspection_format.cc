@@ -83,7 +83,8 @@ Rows LinkRows(const Inspection& inspection) {
       const uint64_t lost = LostOn(each);
       // Of a shared link: LINK.NODE, what this node sends and gets.
       const std::string node = each.pair == link.name ? "" : each.pair.substr(link.name.size() + 1);
-      const std::string direction = node.empty() ? each.direction : node + " " + each.direction;
+      const std::string group = each.class_name.empty() ? "" : each.class_name + " ";
+      const std::string direction = (node.empty() ? "" : node + " ") + group + each.direction;
       rows.push_back({link.name, ends, each.spec.empty() ? "-" : each.spec, direction,
                       std::to_string(each.arrived),
                       std::to_string(each.arrived + each.duplicated - lost - each.waiting),

@@ -141,7 +141,8 @@ def test_a_link_has_a_direction(python: Any, tmp_path: Path) -> None:
     """Each in its own way, and the command reads what is written."""
     made = python.Topology("two", routing="static", mode="simulate", duration="2s")
     made.add_link("a", "b", up="delay=5ms", down={"delay": "40ms", "rate": "16Mbit/s"})
-    made.add_link("b", "c", delay="1ms", down="")
+    dns = {"name": "dns", "filter": "udp port 53", "spec": "loss=5%"}
+    made.add_link("b", "c", delay="1ms", down="", classes=[dns])
     made.add_flow("ping", "a", "b", duration="1s")
     made.add_flow("ping", "b", "c", duration="1s")
     title = made._repr_svg_()
@@ -151,6 +152,7 @@ def test_a_link_has_a_direction(python: Any, tmp_path: Path) -> None:
     file.write_text(str(made))
     printed = viaduct("run", "--print", file).expect().output
     assert "delay=40ms rate=16Mbit" in printed
+    assert "filter: udp port 53" in printed
     times = [row["rtt_ms.p50"] for row in python.run(made).flows.to_dict("records")]
     assert 45 <= times[0] < 46
     assert 1 <= times[1] < 2

@@ -87,6 +87,16 @@ class LabHelper
         m_settings.specs[device] = spec;
     }
 
+    /** Gives classes of packets on a channel SPECs of their own.
+     * @param channel a channel
+     * @param classes the classes; up is from its first device to its second, or from each device if
+     * there are more
+     */
+    void SetClasses(Ptr<Channel> channel, const std::vector<viaduct::path::TrafficClass>& classes)
+    {
+        m_settings.classes[channel] = classes;
+    }
+
     /**
      * @param emulator what emulates the channels or SPECs: Viaduct's path engine (the default),
      *        or the kernel's own queueing disciplines where it has them

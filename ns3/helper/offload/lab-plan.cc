@@ -353,6 +353,10 @@ LabPlanner::PlanLink(const Wire& wire)
         link.specs.push_back(SpecFor(end, ends, link.name));
     }
     link.live = m_settings.live.contains(channel);
+    const auto path = DynamicCast<PathChannel>(channel);
+    link.classes = OwnOr(m_settings.classes,
+                         channel,
+                         path ? path->GetClasses() : std::vector<viaduct::path::TrafficClass>{});
     if (link.IsPlainWire() && !link.live)
     {
         link.specs.clear();
@@ -369,7 +373,8 @@ LabPlanner::PlanTunnel(const LabAttachment& end, const LabTunnel& settings)
     link.endpoints = {{end.nodeName, end.interface}};
     link.tunnel = settings.tunnel;
     link.live = settings.live;
-    if (link.live || !settings.spec.IsPlainWire())
+    link.classes = settings.classes;
+    if (link.live || !settings.spec.IsPlainWire() || !settings.classes.empty())
     {
         link.specs = {settings.spec};
     }

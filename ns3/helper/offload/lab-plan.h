@@ -31,6 +31,7 @@ struct LabTunnel
     viaduct::lab::Tunnel tunnel;                      //!< what leads there
     std::string link;                                 //!< the link's name
     viaduct::path::Spec spec;                         //!< of what this end sends
+    std::vector<viaduct::path::TrafficClass> classes; //!< of the link, with SPECs of their own
     bool live{false};                                 //!< the path engine emulates it in any case
     viaduct::wire::MacAddress neighbour;              //!< of the other end
     std::vector<viaduct::wire::IpAddress> neighbours; //!< its IP addresses
@@ -49,14 +50,15 @@ struct LabSettings
     std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< the same, without a device
     std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< whose other ends are elsewhere
     std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< instead of the channel's
-    std::map<Ptr<Channel>, std::string> linkNames;            //!< users' own
-    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
-    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;         //!< these
-    std::set<Ptr<Channel>> live;                                      //!< whose SPECs may change
-    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;  //!< users' own
-    std::map<Ptr<Node>, std::string> byHop;                           //!< why not joined
-    std::set<std::string> ignore;                                     //!< effects left out
-    bool programs{true};                                              //!< TUN devices
+    std::map<Ptr<Channel>, std::vector<viaduct::path::TrafficClass>> classes; //!< users' own
+    std::map<Ptr<Channel>, std::string> linkNames;                            //!< users' own
+    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine};         //!< of all links but
+    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;                 //!< these
+    std::set<Ptr<Channel>> live;                                     //!< whose SPECs may change
+    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls; //!< users' own
+    std::map<Ptr<Node>, std::string> byHop;                          //!< why not joined
+    std::set<std::string> ignore;                                    //!< effects left out
+    bool programs{true};                                             //!< TUN devices
     std::map<Ptr<Node>, std::string> containers;       //!< whose namespaces the nodes have
     std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
     std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< each has its node's programs

@@ -9,11 +9,11 @@
 #include "path-seed.h"
 
 #include "ns3/abort.h"
+#include "ns3/held-payloads.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 
 #include "base/error.h"
 #include "base/file.h"
@@ -33,8 +33,6 @@ namespace ns3
 
 NS_LOG_COMPONENT_DEFINE("PathChannel");
 
-NS_OBJECT_ENSURE_REGISTERED(PathChannel);
-
 using viaduct::Instant;
 using viaduct::path::Departure;
 using viaduct::path::Pipeline;
@@ -48,23 +46,6 @@ Instant
 PathNow()
 {
     return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
-}
-
-/**
- * @return the SPEC in an attribute's value; an error ends the program, because ns-3 does not throw
- * for users' errors
- */
-Spec
-ParseOrAbort(const char* attribute, const std::string& text)
-{
-    try
-    {
-        return viaduct::path::ParseSpec(text);
-    }
-    catch (const viaduct::UsageError& error)
-    {
-        NS_ABORT_MSG("PathChannel::" << attribute << ": " << error.what());
-    }
 }
 
 /** The links that channels of this simulation share, by their names in SPECs (link=NAME). */
@@ -104,26 +85,29 @@ OptionsFor(const PathNetDevice& device,
 
 } // namespace
 
-/** One direction of the channel: the frames from one device. */
+/** One direction of the channel: a group's frames from one device. */
 class PathChannel::Direction : private viaduct::path::FateObserver
 {
   public:
     /**
-     * The direction of frames from @p device of @p channel; @p stream names the random streams,
-     * @p pair what both directions share.
+     * The direction of frames from @p device of @p channel that are in @p group; @p stream names
+     * the random streams, @p pair what both directions share.
      */
     Direction(PathChannel& channel,
               std::size_t device,
+              std::size_t group,
               const Spec& spec,
               const std::string& stream,
               const std::string& pair)
         : m_channel(channel),
           m_device(device),
-          m_pipeline(spec,
-                     m_store,
-                     OptionsFor(*channel.m_devices[device], stream, pair, [&channel, device] {
-                         channel.Arm(device);
-                     }))
+          m_group(group),
+          m_pipeline(
+              spec,
+              m_store,
+              OptionsFor(*channel.m_devices[device], stream, pair, [&channel, device, group] {
+                  channel.Arm(device, group);
+              }))
     {
         m_pipeline.Begin(PathNow());
         m_pipeline.SetObserver(this);
@@ -135,6 +119,11 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     }
 
     Pipeline& GetPipeline()
+    {
+        return m_pipeline;
+    }
+
+    const Pipeline& GetPipeline() const
     {
         return m_pipeline;
     }
@@ -176,57 +165,19 @@ class PathChannel::Direction : private viaduct::path::FateObserver
                                        NanoSeconds(at.nanoseconds()),
                                        packet.duplicate,
                                        packet.corrupted,
-                                       packet.marked});
+                                       packet.marked,
+                                       m_group});
     }
 
     PathChannel& m_channel;                           //!< whose direction
     std::size_t m_device;                             //!< which device sends
+    std::size_t m_group;                              //!< which of its frames
     PacketStore m_store;                              //!< the frames in the pipeline
     Pipeline m_pipeline;                              //!< what happens to them
     uint64_t m_refused{0};                            //!< delivered frames that the far end refused
     uint64_t m_refusedBytes{0};                       //!< their bytes
     std::set<viaduct::path::FrameHandle> m_corrupted; //!< delivered frames not yet taken
 };
-
-TypeId
-PathChannel::GetTypeId()
-{
-    static TypeId tid =
-        TypeId("ns3::PathChannel")
-            .SetParent<Channel>()
-            .SetGroupName("Viaduct")
-            .AddConstructor<PathChannel>()
-            .AddAttribute("Name",
-                          "Name of the link. With RngSeedManager's seed and run it determines the "
-                          "random streams. Empty: \"path\" and the channel's id.",
-                          StringValue(""),
-                          MakeStringAccessor(&PathChannel::m_name),
-                          MakeStringChecker())
-            .AddAttribute("Up",
-                          "The SPEC of the frames from the first device (from every device, if "
-                          "there are more than two), such as \"delay=20ms rate=10Mbit\". May "
-                          "be changed during the simulation.",
-                          StringValue(""),
-                          MakeStringAccessor(&PathChannel::SetUp, &PathChannel::GetUp),
-                          MakeStringChecker())
-            .AddAttribute("Down",
-                          "The SPEC of the frames from the second device.",
-                          StringValue(""),
-                          MakeStringAccessor(&PathChannel::SetDown, &PathChannel::GetDown),
-                          MakeStringChecker())
-            .AddAttribute("Spec",
-                          "The SPEC of both directions: sets Up and Down.",
-                          TypeId::ATTR_SET,
-                          StringValue(""),
-                          MakeStringAccessor(&PathChannel::SetSpec),
-                          MakeStringChecker())
-            .AddTraceSource(
-                "Fate",
-                "A packet was delivered or dropped: the frame as it was sent, its fate.",
-                MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
-                "ns3::PathChannel::FateTracedCallback");
-    return tid;
-}
 
 PathChannel::PathChannel() = default;
 
@@ -235,11 +186,16 @@ PathChannel::~PathChannel() = default;
 void
 PathChannel::DoInitialize()
 {
+    bool shared = false;
     for (std::size_t device = 0; device < m_devices.size(); device++)
     {
-        DirectionOf(device); // a SPEC's files are read now
+        for (std::size_t group = 0; group <= m_classes.size(); group++)
+        {
+            DirectionOf(device, group); // a SPEC's files are read now
+            shared = shared || GetSpec(device, group).link.shared;
+        }
     }
-    if (m_up.link.shared || m_down.link.shared)
+    if (shared)
     {
         Simulator::ScheduleNow(&CheckSharedLinks); // when the others are initialized, too
     }
@@ -270,7 +226,7 @@ PathChannel::SetSpecs(const Spec& up, const Spec& down)
     std::size_t changed = 0;
     try
     {
-        for (; changed < m_directions.size(); changed++)
+        for (; !m_directions.empty() && changed < m_devices.size(); changed++)
         {
             Change(changed, IsDown(changed) ? down : up);
         }
@@ -291,10 +247,10 @@ PathChannel::SetSpecs(const Spec& up, const Spec& down)
 void
 PathChannel::Change(std::size_t device, const Spec& spec)
 {
-    if (m_directions[device])
+    if (m_directions[PlaceOf(device, 0)])
     {
-        m_directions[device]->GetPipeline().Change(spec, PathNow());
-        Arm(device);
+        m_directions[PlaceOf(device, 0)]->GetPipeline().Change(spec, PathNow());
+        Arm(device, 0);
     }
 }
 
@@ -304,27 +260,54 @@ PathChannel::IsDown(std::size_t device) const
     return device == 1 && m_devices.size() == 2;
 }
 
-const Spec&
-PathChannel::GetSpec(std::size_t device) const
+void
+PathChannel::SetClasses(const std::vector<viaduct::path::TrafficClass>& classes)
 {
+    NS_ABORT_MSG_UNLESS(m_directions.empty(),
+                        "PathChannel " << GetName() << ": SetClasses() after it was used");
+    std::vector<viaduct::sys::PacketFilter> filters;
+    for (const auto& each : classes)
+    {
+        filters.push_back(viaduct::sys::PacketFilter::Compile(each.filter));
+    }
+    m_classes = classes;
+    m_filters = std::move(filters);
+}
+
+const Spec&
+PathChannel::GetSpec(std::size_t device, std::size_t group) const
+{
+    if (group > 0)
+    {
+        const auto& own = m_classes.at(group - 1);
+        return IsDown(device) ? own.down : own.up;
+    }
     return IsDown(device) ? m_down : m_up;
 }
 
-viaduct::path::Counters
-PathChannel::GetCounters(std::size_t device) const
+const PathChannel::Direction*
+PathChannel::FindDirection(std::size_t device, std::size_t group) const
 {
-    const bool known = device < m_directions.size() && m_directions[device];
-    return known ? m_directions[device]->GetCounters() : viaduct::path::Counters{};
+    const std::size_t place = PlaceOf(device, group);
+    return place < m_directions.size() ? m_directions[place].get() : nullptr;
+}
+
+viaduct::path::Counters
+PathChannel::GetCounters(std::size_t device, std::size_t group) const
+{
+    const Direction* direction = FindDirection(device, group);
+    return direction ? direction->GetCounters() : viaduct::path::Counters{};
 }
 
 std::pair<uint64_t, uint64_t>
-PathChannel::GetWaiting(std::size_t device) const
+PathChannel::GetWaiting(std::size_t device, std::size_t group) const
 {
-    if (device >= m_directions.size() || !m_directions[device])
+    const Direction* direction = FindDirection(device, group);
+    if (!direction)
     {
         return {};
     }
-    const Pipeline& pipeline = m_directions[device]->GetPipeline();
+    const Pipeline& pipeline = direction->GetPipeline();
     return {pipeline.waiting(), pipeline.waiting_bytes()};
 }
 
@@ -354,51 +337,22 @@ PathChannel::AssignStreams(int64_t stream)
     NS_ABORT_MSG_UNLESS(m_directions.empty(),
                         "PathChannel " << GetName() << ": AssignStreams() after it was used");
     m_stream = stream;
-    return static_cast<int64_t>(m_devices.size());
-}
-
-void
-PathChannel::SetUp(std::string text)
-{
-    SetSpecs(ParseOrAbort("Up", text), m_down);
+    return static_cast<int64_t>(m_devices.size() * (1 + m_classes.size()));
 }
 
 std::string
-PathChannel::GetUp() const
-{
-    return viaduct::path::FormatSpec(m_up);
-}
-
-void
-PathChannel::SetDown(std::string text)
-{
-    SetSpecs(m_up, ParseOrAbort("Down", text));
-}
-
-std::string
-PathChannel::GetDown() const
-{
-    return viaduct::path::FormatSpec(m_down);
-}
-
-void
-PathChannel::SetSpec(std::string text)
-{
-    const Spec spec = ParseOrAbort("Spec", text);
-    SetSpecs(spec, spec);
-}
-
-std::string
-PathChannel::StreamName(std::size_t device) const
+PathChannel::StreamName(std::size_t device, std::size_t group) const
 {
     using viaduct::path::Direction;
     using viaduct::path::PipelineName;
     if (m_stream >= 0)
     {
-        return "stream/" + std::to_string(m_stream + static_cast<int64_t>(device));
+        return "stream/" +
+               std::to_string(m_stream + static_cast<int64_t>(group * m_devices.size() + device));
     }
-    return PipelineName(
-        GetPairName(device), "", IsDown(device) ? Direction::kDown : Direction::kUp);
+    return PipelineName(GetPairName(device),
+                        group == 0 ? "" : m_classes[group - 1].name,
+                        IsDown(device) ? Direction::kDown : Direction::kUp);
 }
 
 std::string
@@ -426,32 +380,52 @@ PathChannel::GetPairName(std::size_t device) const
 }
 
 PathChannel::Direction&
-PathChannel::DirectionOf(std::size_t device)
+PathChannel::DirectionOf(std::size_t device, std::size_t group)
 {
-    m_directions.resize(m_devices.size());
-    auto& direction = m_directions.at(device);
+    m_directions.resize(PlaceOf(m_devices.size(), 0));
+    auto& direction = m_directions.at(PlaceOf(device, group));
     if (!direction)
     {
-        direction = std::make_unique<Direction>(
-            *this, device, GetSpec(device), StreamName(device), SharedStreamName(device));
+        direction = std::make_unique<Direction>(*this,
+                                                device,
+                                                group,
+                                                GetSpec(device, group),
+                                                StreamName(device, group),
+                                                SharedStreamName(device));
     }
     return *direction;
+}
+
+std::size_t
+PathChannel::GroupOf(const Packet& frame) const
+{
+    if (m_filters.empty())
+    {
+        return 0;
+    }
+    std::vector<std::byte> bytes(frame.GetSize());
+    JoinPacket(frame, bytes, FirstHeader::ETHERNET);
+    const auto found = std::find_if(m_filters.begin(), m_filters.end(), [&](const auto& filter) {
+        return filter.Matches(bytes);
+    });
+    return found == m_filters.end() ? 0 : 1 + static_cast<std::size_t>(found - m_filters.begin());
 }
 
 void
 PathChannel::Send(std::size_t device, Ptr<Packet> frame)
 {
     NS_LOG_FUNCTION(this << device << frame);
-    Direction& direction = DirectionOf(device);
+    const std::size_t group = GroupOf(*frame);
+    Direction& direction = DirectionOf(device, group);
     const uint32_t bytes = frame->GetSize();
     direction.GetPipeline().Push(direction.GetStore().Add(std::move(frame)), bytes, PathNow());
-    Arm(device);
+    Arm(device, group);
 }
 
 void
-PathChannel::Arm(std::size_t device)
+PathChannel::Arm(std::size_t device, std::size_t group)
 {
-    Direction& direction = DirectionOf(device);
+    Direction& direction = DirectionOf(device, group);
     const Instant next = direction.GetPipeline().NextEvent();
     if (direction.isServed || next >= direction.armed)
     {
@@ -466,17 +440,18 @@ PathChannel::Arm(std::size_t device)
                                    NanoSeconds(delay),
                                    &PathChannel::Wake,
                                    Ptr<PathChannel>(this),
-                                   device);
+                                   device,
+                                   group);
 }
 
 void
-PathChannel::Wake(std::size_t device)
+PathChannel::Wake(std::size_t device, std::size_t group)
 {
     if (m_directions.empty())
     {
         return; // disposed
     }
-    Direction& direction = DirectionOf(device);
+    Direction& direction = DirectionOf(device, group);
     if (direction.armed <= PathNow())
     {
         direction.armed = Instant::Never();
@@ -490,20 +465,20 @@ PathChannel::Wake(std::size_t device)
         for (std::size_t i = 0; i < n; i++)
         {
             const bool corrupted = direction.TakeCorrupted(departures[i].frame);
+            if (!m_linkUp)
+            {
+                direction.Refuse(departures[i].bytes);
+            }
             Deliver(device, direction.GetStore().Take(departures[i].frame), corrupted);
         }
     }
     direction.isServed = false;
-    Arm(device);
+    Arm(device, group);
 }
 
 void
 PathChannel::Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted)
 {
-    if (!m_linkUp)
-    {
-        m_directions[from]->Refuse(frame->GetSize());
-    }
     for (std::size_t i = 0; i < m_devices.size(); i++)
     {
         if (i == from)

@@ -12,6 +12,8 @@
 
 #include "path/packet/fate.h"
 #include "path/spec/spec.h"
+#include "path/spec/traffic_class.h"
+#include "sys/network/filter.h"
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +36,7 @@ struct PathFate
     bool duplicate = false;   //!< it is a copy made by the channel
     bool corrupted = false;   //!< bits were flipped
     bool marked = false;      //!< ECN CE was set
+    std::size_t group = 0;    //!< 0, or which class it belongs to, counted from 1
 };
 
 /**
@@ -80,23 +83,38 @@ class PathChannel : public Channel
      */
     void SetSpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down);
 
+    /** Give classes of frames SPECs of their own; must be called before the channel is used.
+     * @param classes the classes: the first whose filter matches takes a frame. If there are more
+     * than two devices, up applies to the frames of each
+     * @throw viaduct::UsageError for a filter that is wrong
+     */
+    void SetClasses(const std::vector<viaduct::path::TrafficClass>& classes);
+    /** @return the classes */
+    const std::vector<viaduct::path::TrafficClass>& GetClasses() const
+    {
+        return m_classes;
+    }
+
     /**
      * @param device which device of the channel
+     * @param group 0: the frames that no class takes; else a class, counted from 1
      * @return the SPEC of its transmissions
      */
-    const viaduct::path::Spec& GetSpec(std::size_t device) const;
+    const viaduct::path::Spec& GetSpec(std::size_t device, std::size_t group = 0) const;
 
     /**
      * @param device which device of the channel
+     * @param group as for GetSpec()
      * @return its packets by fate
      */
-    viaduct::path::Counters GetCounters(std::size_t device) const;
+    viaduct::path::Counters GetCounters(std::size_t device, std::size_t group = 0) const;
 
     /**
      * @param device which device of the channel
+     * @param group as for GetSpec()
      * @return how many of its packets are inside, and their bytes
      */
-    std::pair<uint64_t, uint64_t> GetWaiting(std::size_t device) const;
+    std::pair<uint64_t, uint64_t> GetWaiting(std::size_t device, std::size_t group = 0) const;
 
     /**
      * @param device which device of the channel
@@ -126,7 +144,7 @@ class PathChannel : public Channel
     /** Use random streams with these numbers instead of those derived from the link's name. The
      * fates then differ from those of the same link in a lab.
      * @param stream the first number
-     * @return how many are used: one per device
+     * @return how many are used: one per device, and as many for each class
      */
     int64_t AssignStreams(int64_t stream);
 
@@ -161,28 +179,41 @@ class PathChannel : public Channel
 
     /** Changes the SPEC of frames from @p device, if any were sent already. */
     void Change(std::size_t device, const viaduct::path::Spec& spec);
-    /** @return the direction of frames from @p device, created if there is none yet */
-    Direction& DirectionOf(std::size_t device);
-    /** @return the name of the random streams for frames from @p device */
-    std::string StreamName(std::size_t device) const;
+    /** @return where the frames of a group from @p device are in the list of directions */
+    std::size_t PlaceOf(std::size_t device, std::size_t group) const
+    {
+        return device * (1 + m_classes.size()) + group;
+    }
+
+    /** @return the direction of a group's frames from @p device; null: there is none yet */
+    const Direction* FindDirection(std::size_t device, std::size_t group) const;
+    /** @return the same, created if there is none yet */
+    Direction& DirectionOf(std::size_t device, std::size_t group);
+    /** @return which class takes a frame, counted from 1; 0: none does */
+    std::size_t GroupOf(const Packet& frame) const;
+    /** @return the name of the random streams for a group's frames from @p device */
+    std::string StreamName(std::size_t device, std::size_t group) const;
     /** @return the name of what frames from @p device share with those of the other direction */
     std::string SharedStreamName(std::size_t device) const;
     /**
-     * Handles events that are due in the direction of @p device (there may be none after a change).
+     * Handles events that are due for a group's frames from @p device (there may be none after a
+     * change).
      */
-    void Wake(std::size_t device);
-    /** Schedules Wake() for the next event in the direction of @p device. */
-    void Arm(std::size_t device);
+    void Wake(std::size_t device, std::size_t group);
+    /** Schedules Wake() for the next event of a group's frames from @p device. */
+    void Arm(std::size_t device, std::size_t group);
     /** Delivers a frame of device @p from, with bit errors if @p corrupted, at the far end. */
     void Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted);
 
-    std::string m_name;                        //!< attribute Name
-    viaduct::path::Spec m_up;                  //!< attribute Up
-    viaduct::path::Spec m_down;                //!< attribute Down
+    std::string m_name;                                 //!< attribute Name
+    viaduct::path::Spec m_up;                           //!< attribute Up
+    viaduct::path::Spec m_down;                         //!< attribute Down
+    std::vector<viaduct::path::TrafficClass> m_classes; //!< with SPECs of their own
+    std::vector<viaduct::sys::PacketFilter> m_filters;  //!< theirs, in the same order
     int64_t m_stream{-1};                      //!< from AssignStreams(); -1: derived from the name
     bool m_linkUp{true};                       //!< whether frames pass
     std::vector<Ptr<PathNetDevice>> m_devices; //!< all
-    std::vector<std::unique_ptr<Direction>> m_directions; //!< one per device
+    std::vector<std::unique_ptr<Direction>> m_directions; //!< see PlaceOf()
 
     TracedCallback<Ptr<const Packet>, const PathFate&> m_fateTrace; //!< trace source Fate
 };

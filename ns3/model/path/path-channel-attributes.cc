@@ -1,0 +1,118 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "path-channel.h"
+
+#include "ns3/abort.h"
+#include "ns3/string.h"
+
+#include "base/error.h"
+
+/**
+ * @file
+ * @ingroup viaduct
+ * The attributes and trace sources of ns3::PathChannel.
+ */
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(PathChannel);
+
+using viaduct::path::Spec;
+
+namespace
+{
+
+/**
+ * @return the SPEC in an attribute's value; an error ends the program, because ns-3 does not throw
+ * for users' errors
+ */
+Spec
+ParseOrAbort(const char* attribute, const std::string& text)
+{
+    try
+    {
+        return viaduct::path::ParseSpec(text);
+    }
+    catch (const viaduct::UsageError& error)
+    {
+        NS_ABORT_MSG("PathChannel::" << attribute << ": " << error.what());
+    }
+}
+
+} // namespace
+
+TypeId
+PathChannel::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::PathChannel")
+            .SetParent<Channel>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<PathChannel>()
+            .AddAttribute("Name",
+                          "Name of the link. With RngSeedManager's seed and run it determines the "
+                          "random streams. Empty: \"path\" and the channel's id.",
+                          StringValue(""),
+                          MakeStringAccessor(&PathChannel::m_name),
+                          MakeStringChecker())
+            .AddAttribute("Up",
+                          "The SPEC of the frames from the first device (from every device, if "
+                          "there are more than two), such as \"delay=20ms rate=10Mbit\". May "
+                          "be changed during the simulation.",
+                          StringValue(""),
+                          MakeStringAccessor(&PathChannel::SetUp, &PathChannel::GetUp),
+                          MakeStringChecker())
+            .AddAttribute("Down",
+                          "The SPEC of the frames from the second device.",
+                          StringValue(""),
+                          MakeStringAccessor(&PathChannel::SetDown, &PathChannel::GetDown),
+                          MakeStringChecker())
+            .AddAttribute("Spec",
+                          "The SPEC of both directions: sets Up and Down.",
+                          TypeId::ATTR_SET,
+                          StringValue(""),
+                          MakeStringAccessor(&PathChannel::SetSpec),
+                          MakeStringChecker())
+            .AddTraceSource(
+                "Fate",
+                "A packet was delivered or dropped: the frame as it was sent, its fate.",
+                MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
+                "ns3::PathChannel::FateTracedCallback");
+    return tid;
+}
+
+void
+PathChannel::SetUp(std::string text)
+{
+    SetSpecs(ParseOrAbort("Up", text), m_down);
+}
+
+std::string
+PathChannel::GetUp() const
+{
+    return viaduct::path::FormatSpec(m_up);
+}
+
+void
+PathChannel::SetDown(std::string text)
+{
+    SetSpecs(m_up, ParseOrAbort("Down", text));
+}
+
+std::string
+PathChannel::GetDown() const
+{
+    return viaduct::path::FormatSpec(m_down);
+}
+
+void
+PathChannel::SetSpec(std::string text)
+{
+    const Spec spec = ParseOrAbort("Spec", text);
+    SetSpecs(spec, spec);
+}
+
+} // namespace ns3
