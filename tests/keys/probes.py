@@ -65,6 +65,7 @@ ROUTED = (*GROUP, "multicast=[{node: n1, source: n0, group: 239.1.1.1, from: cor
 EVENT = (PING, "events=[{at: 50ms, link: core, state: down}]")
 SPEC = (PING, "links.0.spec=delay=1ms")
 HOSTS = "hosts={x: {address: 192.0.2.1}, y: {address: 192.0.2.2}}"
+CLASSES = "links.0.classes=[{name: some, filter: icmp, spec: delay=30ms}]"
 OLSR = ("routing={protocol: OLSR}", "convergence={required: false, timeout: 20s}")
 
 
@@ -221,6 +222,12 @@ PROBES = {
     "links[].spec": Probe("links.0.spec=delay=30ms", (PING,)),
     "links[].up": Probe("links.0.up=delay=30ms", (PING,)),
     "links[].down": Probe("links.0.down=delay=30ms", (PING,)),
+    "links[].classes": Probe(CLASSES, (PING, "links.0.spec=delay=1ms")),
+    "links[].classes[].name": Probe("links.0.classes.0.name=other", (PING, CLASSES)),
+    "links[].classes[].filter": Probe("links.0.classes.0.filter=udp", (PING, CLASSES)),
+    "links[].classes[].spec": Probe("links.0.classes.0.spec=delay=50ms", (PING, CLASSES)),
+    "links[].classes[].up": Probe("links.0.classes.0.up=delay=50ms", (PING, CLASSES)),
+    "links[].classes[].down": Probe("links.0.classes.0.down=delay=50ms", (PING, CLASSES)),
     "links[].emulator": Probe("links.0.emulator=kernel", (PING, "links.0.spec=rate=10Mbit")),
     "links[].mtu": Probe(
         "links.0.mtu=600", ("flows=[{type: ping, from: n0, to: n1, size: 1400, interval: 20ms}]",)
@@ -288,6 +295,7 @@ PROBES = {
         "programs.0.background=true", (KERNEL, "programs=[{node: n1, command: sleep 10}]")
     ),
     "programs[].expect": Probe("programs.0.expect=1", (KERNEL, PROGRAM)),
+    "programs[].new_privileges": Probe("programs.0.new_privileges=true", (KERNEL, PROGRAM)),
     "programs[].environment": Probe(
         "programs.0.environment={A: b}", (KERNEL, "programs=[{node: n1, command: env}]")
     ),
