@@ -47,6 +47,18 @@ void PcapWriter::Write(Instant time, std::span<const std::byte> frame) {
   ++(error_ == 0 ? frames_written_ : frames_lost_);
 }
 
+void PcapWriter::WriteAsOnWire(const ReceivedFrame& frame) {
+  bool any = false;
+  const bool whole = splitter_.Split(frame, [&](std::span<std::byte> proper) {
+    Write(frame.received, proper);
+    any = true;
+  });
+  if (whole) return;
+  ++frames_unfinished_;
+  // The first of a super-frame's frames is the longest: if one does not fit, none has been written.
+  if (!any) Write(frame.received, frame.bytes);
+}
+
 void PcapWriter::Flush() {
   if (error_ == 0) NoteFailure(pcap_dump_flush(file_) != 0);
   if (error_ == 0 || told_) return;

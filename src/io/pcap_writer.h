@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/time.h"
+#include "io/port.h"
+#include "io/super_frame.h"
 
 struct pcap;
 struct pcap_dumper;
@@ -30,11 +32,17 @@ class PcapWriter {
   // `time`: since 1970 or since the start of a simulation; not negative. Does not throw: after a
   // failure (disk full) frames are only counted, and Flush() reports the failure.
   void Write(Instant time, std::span<const std::byte> frame);
+  // Writes the frames that would be on a wire for one that a port has received, all with its time:
+  // a super-frame is cut, a partial checksum completed in `frame`'s bytes (io/super_frame.h). What
+  // cannot be cut or completed is written as it is, and counted. Does not throw.
+  void WriteAsOnWire(const ReceivedFrame& frame);
   // Throws SystemError the first time after a failure; the file is then incomplete.
   void Flush();
 
   uint64_t frames_written() const { return frames_written_; }
   uint64_t frames_lost() const { return frames_lost_; }
+  // Of those that were written or lost: not as on a wire, but as the kernel had them.
+  uint64_t frames_unfinished() const { return frames_unfinished_; }
 
  private:
   void NoteFailure(bool failed);
@@ -47,6 +55,8 @@ class PcapWriter {
   bool told_ = false;
   uint64_t frames_written_ = 0;
   uint64_t frames_lost_ = 0;
+  uint64_t frames_unfinished_ = 0;
+  SuperFrameSplitter splitter_;
 };
 
 }  // namespace viaduct::io

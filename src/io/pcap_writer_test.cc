@@ -1,5 +1,6 @@
 #include "io/pcap_writer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pcap/pcap.h>
 #include <unistd.h>
@@ -76,6 +77,40 @@ TEST_F(PcapWriterTest, CutsAtTheSnapLengthAndKeepsTheTrueLength) {
   EXPECT_EQ(header.len, 16u);
   EXPECT_EQ(bytes, "0123456789");
   EXPECT_EQ(link_type_, DLT_RAW);
+}
+
+TEST_F(PcapWriterTest, WritesWhatWouldBeOnAWire) {
+  using namespace wire::packet;
+  auto frame = Build(Ethernet{} / Vlan{.id = 7} / Ipv6{} / Tcp{} / Counting(2500));
+  {
+    PcapWriter writer(path_);
+    ReceivedFrame received;
+    received.bytes = frame;
+    received.received = Instant::FromNanoseconds(5);
+    received.checksum = Checksum::kPartial;
+    received.checksum_start = 58;
+    received.checksum_offset = 16;
+    received.gso_size = 1000;
+    writer.WriteAsOnWire(received);
+    EXPECT_EQ(writer.frames_written(), 3u);
+    EXPECT_EQ(writer.frames_unfinished(), 0u);
+    // Of no protocol that can be cut.
+    auto other = Build(Ethernet{} / Arp{});
+    received.bytes = other;
+    writer.WriteAsOnWire(received);
+    EXPECT_EQ(writer.frames_written(), 4u);
+    EXPECT_EQ(writer.frames_unfinished(), 1u);
+  }
+  std::string bytes;
+  const auto described = [&](int index) {
+    EXPECT_EQ(ReadBack(index, bytes).ts.tv_usec, 5);
+    return Describe(std::as_bytes(std::span(bytes)));
+  };
+  EXPECT_THAT(described(0), testing::HasSubstr("seq 0 checksum good / 1000 bytes"));
+  EXPECT_THAT(described(1), testing::HasSubstr("seq 1000 checksum good / 1000 bytes"));
+  EXPECT_THAT(described(2), testing::HasSubstr("seq 2000 checksum good / 500 bytes"));
+  EXPECT_THAT(described(2), testing::HasSubstr("vlan 7"));
+  EXPECT_THAT(described(3), testing::HasSubstr("arp"));
 }
 
 TEST_F(PcapWriterTest, TellsAFullDiskOnce) {

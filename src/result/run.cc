@@ -71,6 +71,10 @@ KeysOf<Capture> Capture::Keys() {
       WhenSet<&Capture::error>("error", "text", "why the file is incomplete"),
   };
   return kKeys;
+      WhenSet<&Capture::unfinished>(
+          "unfinished", "frames",
+          "of these: as the kernel had them and not as on a wire, longer than the link's MTU or "
+          "without their checksum, since they are in a tunnel that is not known; absent: none"),
 }
 
 KeysOf<StateFiles> StateFiles::Keys() {

@@ -63,7 +63,8 @@ struct LinkEvent {
 struct Capture {
   std::string link, file;
   uint64_t frames = 0, dropped = 0;
-  std::string error = {};  // why the file is not whole
+  std::optional<uint64_t> unfinished;  // frames that are not as on a wire; not 0
+  std::string error = {};              // why the file is not whole
 
   static KeysOf<Capture> Keys();
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "io/pcap_writer.h"
@@ -15,7 +16,7 @@
 namespace viaduct::run {
 namespace {
 
-// Super-frames of TCP offload are this long at most.
+// Super-frames that cannot be cut are this long at most.
 constexpr uint32_t kLongestFrame = 262144;
 // Reads of what has arrived when a capture ends, a limit in case its link is still busy.
 constexpr int kLastReads = 1000;
@@ -45,7 +46,7 @@ struct Captures::Link {
     bool any = false;
     for (io::RingPort& port : ports) {
       const size_t count = port.Receive(burst);
-      for (size_t i = 0; i < count; ++i) writer->Write(burst[i].received, burst[i].bytes);
+      for (size_t i = 0; i < count; ++i) writer->WriteAsOnWire(burst[i]);
       any = any || count > 0;
     }
     return any;
@@ -154,8 +155,11 @@ std::vector<result::Capture> Captures::Finish() {
   const MutexLock lock(mutex_);
   for (const auto& link : links_) {
     std::string error = link->Close();
-    list.push_back({link->name, link->file, link->writer->frames_written(),
-                    link->dropped + link->writer->frames_lost(), std::move(error)});
+    const io::PcapWriter& writer = *link->writer;
+    const uint64_t unfinished = writer.frames_unfinished();
+    list.push_back({link->name, link->file, writer.frames_written(),
+                    link->dropped + writer.frames_lost(),
+                    unfinished > 0 ? std::optional(unfinished) : std::nullopt, std::move(error)});
   }
   links_.clear();
   return list;

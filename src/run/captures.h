@@ -18,9 +18,9 @@
 namespace viaduct::run {
 
 // There is one file per link, DIRECTORY/LINK.pcap. It has each frame once, as its receiver got it
-// (so frames that the link lost are missing), with the kernel's time of reception. With the data
-// plane in the kernel, offloads are on: TCP appears as super-frames, and checksums may be
-// incomplete.
+// (so frames that the link lost are missing), with the kernel's time of reception. Nodes' kernels
+// leave checksums and the cutting of TCP and UDP segments to the interfaces: the file has the
+// frames that these would have sent, those of one super-frame with one time.
 class Captures {
  public:
   // Creates the files, then captures in a thread of its own until Finish() or destruction: the

@@ -246,7 +246,7 @@ std::string Files(const std::vector<RunResult>& runs, const std::filesystem::pat
       const std::string missing =
           capture.dropped > 0 ? fmt::format(", {} missing", capture.dropped) : "";
       add(run, "capture", capture.link, capture.file,
-          fmt::format("{} frames{}{}", capture.frames, missing,
+          fmt::format("{} frames{}{}{}", capture.frames, missing, unfinished,
                       capture.error.empty() ? "" : ": " + capture.error));
     }
     for (const result::StateFiles& state :
@@ -294,6 +294,8 @@ std::string CsvField(const std::string& text) {
   return quoted + "\"";
 }
 
+      const std::string unfinished =
+          capture.unfinished ? fmt::format(", {} not as on a wire", *capture.unfinished) : "";
 template <class T>
 std::string CsvNumber(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";

@@ -241,12 +241,13 @@ TEST(ReportTest, LinksToFilesThatAreThere) {
   WriteFile(folder / "programs/curl.txt", "x");
   WriteFile(folder / "a.pcap", "x");
   RunResult run = Results("offload");
-  run.simulator.captures = {{"a", (folder / "a.pcap").string(), 7, 0, ""},
-                            {"b", "/elsewhere/b.pcap", 7, 2, "disk full"}};
-  EXPECT_THAT(RenderHtml({run}, folder.string()),
-              AllOf(HasSubstr("<a href=\"a.pcap\">"), HasSubstr("href=\"programs/curl.txt\""),
-                    HasSubstr("/elsewhere/b.pcap; 7 frames, 2 missing: disk full"),
-                    Not(HasSubstr("href=\"/elsewhere"))));
+  run.simulator.captures = {{"a", (folder / "a.pcap").string(), 7, 0, {}, ""},
+                            {"b", "/elsewhere/b.pcap", 7, 2, 3, "disk full"}};
+  EXPECT_THAT(
+      RenderHtml({run}, folder.string()),
+      AllOf(HasSubstr("<a href=\"a.pcap\">"), HasSubstr("href=\"programs/curl.txt\""),
+            HasSubstr("/elsewhere/b.pcap; 7 frames, 2 missing, 3 not as on a wire: disk full"),
+            Not(HasSubstr("href=\"/elsewhere"))));
   std::filesystem::remove_all(folder);
 }
 

@@ -221,8 +221,9 @@ std::string FileLines(const std::vector<result::Capture>& captures,
                       const std::vector<result::StateFiles>& states) {
   std::string text;
   for (const result::Capture& capture : captures) {
-    text += fmt::format("capture {}: {} frames, {} dropped\n", capture.file, capture.frames,
-                        capture.dropped);
+    text += fmt::format(
+        "capture {}: {} frames, {} dropped{}\n", capture.file, capture.frames, capture.dropped,
+        capture.unfinished ? fmt::format(", {} not as on a wire", *capture.unfinished) : "");
   }
   for (const auto& [node, files] : states) {
     text += fmt::format("state of {}: {}\n", node, fmt::join(files, " "));

@@ -466,7 +466,9 @@ constexpr Key kKeys[] = {
      R"(Links whose packets are captured from the start, each in a pcap file of its own; `events` may
      start and stop captures. In the real modes each end's arrivals are captured, after the SPEC
      has lost and delayed packets; in mode `simulate` what the first node sends (before it) and
-     gets (after it). Of an interface of the machine both directions are captured.)",
+     gets (after it). Of an interface of the machine both directions are captured. Frames are as on
+     a wire: what a node's kernel leaves to its interface to cut is cut, into frames of one time, and
+     checksums are finished.)",
      "[n0-n1]", "", "yyyynyy"},
     {"state", Type::kSection, Group<Scenario, HasState>(),
      R"(Writes the state of nodes whose `stack` is a kernel to CSV files beside the captures:
