@@ -64,7 +64,9 @@ std::vector<Waypoint> PlacesOf(const Section& node) {
   for (const std::string& text : node.Texts("waypoints")) {
     node.Located("waypoints", [&] { AddWaypoint(text, points); });
   }
-  if (points.size() == 1) node.Fail("waypoints", "needs two or more; one is a position");
+  if (node.Has("waypoints") && points.size() < 2) {
+    node.Fail("waypoints", "needs two or more; one is a position");
+  }
   return points;
 }
 
@@ -92,7 +94,7 @@ class PlaceReader {
     for (const std::string& metres : mobility.area) {
       section.Located("area", [&] { ParseInteger(metres, 1, 1'000'000); });
     }
-    if (!mobility.area.empty() && mobility.area.size() != 2) {
+    if (section.Has("area") && mobility.area.size() != 2) {
       section.Fail("area", "two numbers: width and height");
     }
     if (mobility.area.empty() && mobility.layout == Mobility::Layout::kRandom) {

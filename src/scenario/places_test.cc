@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlaceMistake{"nodes.n1={position: [1, 1], waypoints: [0s 0 0, 1s 0 1]}",
                      "nodes.n1.position: the waypoints say where it begins"},
         PlaceMistake{"nodes.n1.waypoints=[0s 0 0]", "needs two or more; one is a position"},
+        PlaceMistake{"nodes.n1.waypoints=[]", "needs two or more; one is a position"},
         PlaceMistake{"nodes.n1.waypoints=[1s 0 0, 2s 0 1]", "the first is of 0s, not 1s"},
         PlaceMistake{"nodes.n1.waypoints=[0s 0 0, 2s 0 1, 2s 0 2]",
                      "nodes.n1.waypoints: 2s is not after the one before, of 2s"},
