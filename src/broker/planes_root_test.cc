@@ -24,6 +24,19 @@ class PlanesTest : public testing::Test {
   }
 };
 
+TEST(PlaneComparisonTest, WhatTheClockDecidesIsNoDifferenceOfPlanes) {
+  test::Arrivals kernel;
+  kernel.forwarded = {{"r0", 70}, {"s", 5}};
+  kernel.clocked = {{"s/eth0", 3}};
+  test::Arrivals plane = kernel;
+  EXPECT_EQ(test::ForwardedOtherwise(plane, kernel), "");
+  plane.forwarded["s"] = 7;
+  EXPECT_NE(test::ForwardedOtherwise(plane, kernel), "");
+  // The host forwarded two answers more, of those that a router sends once a second.
+  plane.clocked["s/eth0"] = 5;
+  EXPECT_EQ(test::ForwardedOtherwise(plane, kernel), "");
+}
+
 TEST_F(PlanesTest, WhatArrivesWhereIsAsWithTheKernelsOwnForwarding) {
   for (const uint64_t seed : {1, 2, 3}) {
     std::map<test::EqualPaths, test::Arrivals> kernels;
