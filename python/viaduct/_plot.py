@@ -16,6 +16,7 @@ from ._result import load
 _FORMATS = ("pdf", "svg", "png", "eps", "pgf")
 # Okabe and Ito (2008), whom colour-blind people can distinguish; dashes for print.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+_MOST_SPANS, _PARTS = 50, 60  # as the report's page
 _DASHES = ("-", (0, (6, 2)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
 
 
@@ -46,6 +47,42 @@ def losses_of(flow: Mapping[str, Any], end: float) -> list[tuple[float, float]]:
     return spans
 
 
+def loss_rates_of(flow: Mapping[str, Any], end: float) -> tuple[list[float], list[float]]:
+    """Lost packets a second in equal parts of a flow, and when these end, s of run time.
+
+    Of the gaps that are listed; if there were more, by the packets that did not arrive.
+    """
+    start = float(flow.get("start", 0))
+    width = (end - start) / _PARTS
+    missing, arrived = [0.0] * _PARTS, [0.0] * _PARTS
+
+    def share(into: list[float], first: float, last: float, amount: float) -> None:
+        begin = min(max(int((first - start) / width), 0), _PARTS - 1)
+        for part in range(begin, min(max(int((last - start) / width), begin), _PARTS - 1) + 1):
+            low, high = start + part * width, start + (part + 1) * width
+            inside = max(0.0, min(last, high) - max(first, low))
+            into[part] += amount * inside / (last - first) if last > first else amount
+
+    if "gaps_omitted" not in flow:
+        for gap, (first, last) in zip(flow["gaps"], losses_of(flow, end), strict=True):
+            share(missing, first, min(last, end), gap["lost"])
+    else:
+        ping = flow["kind"] == "ping"
+        before = [0.0, *(seconds for seconds, _ in flow["samples"])]
+        weights = [
+            1.0 if ping else value * (seconds - previous)
+            for (seconds, value), previous in zip(flow["samples"], before, strict=False)
+        ]
+        total = sum(weights) or 1.0
+        for (seconds, _), previous, weight in zip(flow["samples"], before, weights, strict=False):
+            first = start + (seconds if ping else previous)
+            share(arrived, first, start + seconds, flow["received"] * weight / total)
+        missing = [max(0.0, flow["sent"] / _PARTS - each) for each in arrived]
+    times = [start + number * width for number in range(_PARTS + 1)]
+    rates = [packets / width for packets in missing]
+    return times, [rates[0], *rates]
+
+
 def _chosen(runs: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[str]:
     names = dict.fromkeys(flow["name"] for run in runs for flow in run["flows"])
     found = [
@@ -60,7 +97,7 @@ def _chosen(runs: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[
 
 
 def _draw(axes: Any, runs: Sequence[Mapping[str, Any]], name: str) -> None:
-    ping = False
+    ping, losing = False, None
     for number, run in enumerate(runs):
         for flow in (flow for flow in run["flows"] if flow["name"] == name):
             ping = flow["kind"] == "ping"
@@ -73,9 +110,19 @@ def _draw(axes: Any, runs: Sequence[Mapping[str, Any]], name: str) -> None:
             else:
                 shown = [value / 1e6 for value in values]
                 axes.step(times, shown, where="pre", label=label, **style)
-            end = max([*times, float(run["scenario"].get("duration", 0))], default=0)
+            duration = float(run["scenario"].get("duration", 0))  # of versions that say no end
+            end = float(flow.get("end", max([*times, duration], default=0)))
+            if len(flow.get("gaps", [])) > _MOST_SPANS:
+                # Where losses are everywhere, when they were says nothing.
+                losing = losing or axes.twinx()
+                losing.step(*loss_rates_of(flow, end), where="pre", **{**style, "alpha": 0.5})
+                continue
             for first, last in losses_of(flow, end):
                 axes.axvspan(first, last, color=colour, alpha=0.15, linewidth=0.6)
+    if losing:
+        losing.set_ylabel("lost packets/s (pale)", fontsize=8)
+        losing.set_ylim(bottom=0)
+        losing.tick_params(labelsize=8)
     for event in (event for run in runs for event in run.get("events", [])):
         if not event["change"].startswith("capture"):
             axes.axvline(event["at"], color="black", linestyle=":", linewidth=0.8)

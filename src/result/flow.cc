@@ -92,6 +92,9 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "so many neighbours are one sample, their mean, of a flow that has too many for each to "
           "be one"),
       WhenSet<&FlowResult::start>("start", "s", "when it was to start, since convergence"),
+      WhenSet<&FlowResult::end>("end", "s",
+                                "when it was to end, since convergence; so does a gap after which "
+                                "no packet arrived"),
       WhenSet<&FlowResult::gaps>(
           "gaps", "a list of maps",
           "packets in a row that were lost, the longest if there are more than 2000; of UDP and "

@@ -69,7 +69,7 @@ struct FlowResult {
   // ms (ping).
   std::vector<std::pair<double, double>> samples;
   std::optional<uint64_t> samples_merged;  // so many measurements are one sample, if more than one
-  std::optional<double> start;             // s since convergence
+  std::optional<double> start, end;        // s since convergence
   std::vector<Gap> gaps;                   // UDP, ping
   std::optional<uint64_t> gaps_omitted;    // packets of gaps that are not listed, if any
 

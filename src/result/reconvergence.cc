@@ -55,27 +55,27 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// When the n-th of its packets was sent, if they were at even distances.
-double SentAt(const Gap& gap, uint64_t n) {
-  if (!gap.to) return gap.from;
+// When the n-th of its packets was sent, if they were at even distances. `to`: when the gap ends.
+double SentAt(const Gap& gap, std::optional<double> to, uint64_t n) {
+  if (!to) return gap.from;
   return gap.from +
-         (*gap.to - gap.from) * static_cast<double>(n + 1) / static_cast<double>(gap.lost + 1);
+         (*to - gap.from) * static_cast<double>(n + 1) / static_cast<double>(gap.lost + 1);
 }
 
-// `from`, `until`: s since the flow's start.
-std::optional<FlowRecovery> RecoveryOf(const FlowResult& flow, double from, double until) {
+// `from`, `until`, `end` (the flow's): s since the flow's start.
+std::optional<FlowRecovery> RecoveryOf(const FlowResult& flow, double from, double until,
+                                       std::optional<double> end) {
   FlowRecovery recovery{flow.name, 0, 0, std::nullopt};
   const Gap* last = nullptr;
   for (const Gap& gap : flow.gaps) {
-    if (gap.to.value_or(kNever) <= from || SentAt(gap, gap.lost - 1) <= from) {
-      if (gap.to) continue;
-    }
+    const std::optional<double> to = gap.to ? gap.to : end;
+    if (to && SentAt(gap, to, gap.lost - 1) <= from) continue;
     if (last != nullptr && gap.first - (last->first + last->lost) >= kSteadyPackets) break;
     bool counts = false;
     for (uint64_t n = 0; n < gap.lost; ++n) {
-      const double sent = SentAt(gap, n);
+      const double sent = SentAt(gap, to, n);
       if (sent >= until) break;
-      if (gap.to && sent <= from) continue;
+      if (to && sent <= from) continue;
       counts = true;
       ++recovery.lost;
       recovery.last_lost = std::max(sent - from, 0.0);
@@ -111,7 +111,8 @@ std::vector<Reconvergence> FindReconvergence(const RunResult& run) {
     for (const FlowResult& flow : run.flows) {
       if (flow.gaps_omitted) continue;
       const double start = flow.start.value_or(0);
-      if (const auto recovery = RecoveryOf(flow, event.at - start, until - start)) {
+      const std::optional<double> end = flow.end ? std::optional(*flow.end - start) : std::nullopt;
+      if (const auto recovery = RecoveryOf(flow, event.at - start, until - start, end)) {
         one.flows.push_back(*recovery);
       }
     }

@@ -9,6 +9,9 @@ KeysOf<LinkNodes> LinkNodes::Keys() {
       Always<&LinkNodes::name>("name", "text", "the link's"),
       Always<&LinkNodes::nodes>("nodes", "a list of nodes", "that it joins"),
       WhenSet<&LinkNodes::wifi>("wifi", "text", "the IEEE 802.11 standard of a Wi-Fi channel"),
+      WhenSet<&LinkNodes::specs>("specs", "a list of SPECs",
+                                 "from the start: of every direction, or of what the first node "
+                                 "sends and the second; absent: a plain wire"),
   };
   return kKeys;
 }

@@ -23,6 +23,9 @@ struct LinkNodes {
   std::string name;
   std::vector<std::string> nodes;
   std::optional<std::string> wifi;  // the IEEE 802.11 standard, of a Wi-Fi channel
+  // What its nodes' packets undergo from the start: of each of a pair, where they differ; empty: of
+  // a plain wire.
+  std::vector<std::string> specs = {};
 
   static KeysOf<LinkNodes> Keys();
 };

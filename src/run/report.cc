@@ -141,6 +141,55 @@ std::string Lateness(const std::vector<RunResult>& runs) {
          Table(rows);
 }
 
+// The changes of a link: "down 3 s, up 4.5 s".
+std::string ChangesOf(const RunResult& run, const std::string& link) {
+  std::string text;
+  for (const result::LinkEvent& event : run.events) {
+    if (event.link != link || event.change.starts_with("capture")) continue;
+    text += fmt::format("{}{} {:.4g} s", text.empty() ? "" : ", ", event.change, event.at);
+  }
+  return text.empty() ? "-" : text;
+}
+
+// What became of a link's packets on it, where it has a SPEC: how many there were, and the lost
+// ones by cause.
+std::pair<std::string, std::string> PacketsOf(const RunResult& run, const std::string& link) {
+  uint64_t arrived = 0;
+  std::map<std::string, uint64_t> lost;
+  bool is_emulated = false;
+  for (const result::PipelineResult& each :
+       run.engine ? run.engine->pipelines : std::vector<result::PipelineResult>()) {
+    if (each.pair != link && !each.pair.starts_with(link + ".")) continue;
+    is_emulated = true;
+    arrived += each.arrived + each.duplicated;
+    for (const auto& [fate, packets] : each.fates) {
+      if (fate != "delivered" && packets > 0) lost[fate] += packets;
+    }
+  }
+  if (!is_emulated) return {"-", "-"};
+  return {std::to_string(arrived), lost.empty() ? "0" : CausesText(lost)};
+}
+
+std::string Links(const std::vector<RunResult>& runs) {
+  constexpr size_t kManyRows = 30;
+  Rows rows = {{"link", "nodes", "SPEC", "mode", "changes", "packets", "lost on it"}};
+  for (const result::LinkNodes& link : runs.front().scenario.links) {
+    for (const RunResult& run : runs) {
+      const auto [packets, lost] = PacketsOf(run, link.name);
+      rows.push_back({link.name, fmt::format("{}", fmt::join(link.nodes, ", ")),
+                      link.wifi            ? "Wi-Fi " + *link.wifi
+                      : link.specs.empty() ? "-"
+                                           : fmt::format("{}", fmt::join(link.specs, " | ")),
+                      run.scenario.mode, ChangesOf(run, link.name), packets, lost});
+    }
+  }
+  if (rows.size() == 1) return "";
+  const std::string table = Table(rows);
+  return rows.size() <= kManyRows
+             ? table
+             : "<details><summary>the links</summary>" + table + "</details>\n";
+}
+
 std::string FormatPairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::string text;
   for (const auto& [from, to] : pairs) {
@@ -245,6 +294,8 @@ std::string Files(const std::vector<RunResult>& runs, const std::filesystem::pat
     for (const result::Capture& capture : run.simulator.captures) {
       const std::string missing =
           capture.dropped > 0 ? fmt::format(", {} missing", capture.dropped) : "";
+      const std::string unfinished =
+          capture.unfinished ? fmt::format(", {} not as on a wire", *capture.unfinished) : "";
       add(run, "capture", capture.link, capture.file,
           fmt::format("{} frames{}{}{}", capture.frames, missing, unfinished,
                       capture.error.empty() ? "" : ": " + capture.error));

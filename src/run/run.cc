@@ -38,6 +38,15 @@ using scenario::Scenario;
 // packets that are still under way.
 constexpr Duration kEarlyEndPatience = Duration::Seconds(20);
 
+// As result::LinkNodes::specs.
+std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
+  const path::Spec first = link.up.value_or(link.spec), second = link.down.value_or(link.spec);
+  if (first.IsPlainWire() && second.IsPlainWire()) return {};
+  std::vector<std::string> specs = {path::FormatSpec(first), path::FormatSpec(second)};
+  if (specs[0] == specs[1]) specs.pop_back();
+  return specs;
+}
+
 class Run {
  public:
   Run(const Scenario& scenario, const RunOptions& options)
@@ -99,6 +108,7 @@ class Run {
       joined.name = link.name;
       joined.nodes = link.nodes;
       if (!link.wifi.nodes.empty()) joined.wifi = link.wifi.standard;
+      joined.specs = SpecsOf(link);
     }
     results_.environment = DescribeEnvironment(options_.command_line);
   }
@@ -143,7 +153,9 @@ class Run {
   void TakeFlows(std::vector<result::FlowResult> flows) {
     results_.flows = std::move(flows);
     for (size_t i = 0; i < std::min(results_.flows.size(), scenario_.flows.size()); ++i) {
-      results_.flows[i].start = scenario_.flows[i].start.ToSeconds();
+      const scenario::Flow& flow = scenario_.flows[i];
+      results_.flows[i].start = flow.start.ToSeconds();
+      results_.flows[i].end = (flow.start + flow.duration).ToSeconds();
     }
   }
 

@@ -76,6 +76,89 @@ def test_it_fits_phones_in_the_light_and_in_the_dark(report: Path, dark: bool) -
         assert (paper == "rgb(255, 255, 255)") != dark
 
 
+PICTURE = """
+nodes: [home, office, a-long-name]
+links:
+  - {pair: [home, office], spec: "rate=1Mbit queue=10p"}
+  - {pair: [office, a-long-name], up: "delay=2ms", down: "delay=3ms"}
+routing: {protocol: static}
+duration: 9s
+flows:
+  - {type: udp, from: home, to: office, size: 500, rate: 4Mbit, duration: 7s}
+  - {type: udp, from: office, to: a-long-name, size: 500, rate: 100kbit, duration: 6s}
+events: [{link: office-a-long-name, at: 5s, state: down}]
+"""
+
+
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a flow that offers more than its link carries, and of one that a gap ends."""
+    folder = tmp_path_factory.mktemp("picture")
+    file = folder / "home.yaml"
+    file.write_text("name: home\n" + PICTURE)
+    viaduct("run", file, "--mode", "simulate", "--report", folder / "out").expect()
+    return folder / "out"
+
+
+SPECS = "const {runs} = JSON.parse(document.getElementById('data').textContent); "
+
+
+def test_losses_end_with_their_flow_and_many_are_rates(picture: Path) -> None:
+    much, little = json.loads((picture / "results.json").read_text())["flows"]
+    assert (much["end"], little["end"]) == (7, 6)
+    assert "to" not in little["gaps"][-1]
+    with browser() as page:
+        page.open(f"file://{picture}/index.html")
+        page.wait("return charts.length === 2", "no two charts")
+        assert not page.errors()
+        drawn = page.ask(SPECS + "return flowChart(runs, 0).series[0]")
+        assert drawn["lost"] == []
+        times, rates = zip(*drawn["rates"], strict=True)
+        assert (times[0], times[-1]) == (0, 7)
+        packets = sum(rates[1:]) * 7 / (len(rates) - 1)
+        assert packets == pytest.approx(much["sent"] - much["received"], rel=0.02)
+        assert page.ask("return charts[0].axes.length") == 3
+        spans = page.ask(SPECS + "return flowChart(runs, 1).series[0].lost")
+        assert 4.9 < spans[-1][0] < 5.2
+        assert 5.8 < spans[-1][1] <= 6
+        assert page.ask("return charts[1].axes.length") == 2
+
+
+def test_rates_count_gaps_that_are_not_listed(picture: Path) -> None:
+    """Of a flow of which only some gaps are listed, and the same in a figure."""
+    flow = json.loads((picture / "results.json").read_text())["flows"][0]
+    few = {**flow, "gaps": flow["gaps"][::4], "gaps_omitted": 1}
+    with browser() as page:
+        page.open(f"file://{picture}/index.html")
+        page.wait("return charts.length === 2", "no two charts")
+        rates = page.ask("return lossRates(arguments[0], [], 0, 7)", few)
+    packets = sum(rate for _, rate in rates[1:]) * 7 / (len(rates) - 1)
+    assert packets == pytest.approx(flow["sent"] - flow["received"], rel=0.05)
+
+
+def test_the_picture_says_what_its_links_are(picture: Path) -> None:
+    """The SPEC, the changes and the losses of each; and all names in one way."""
+    with browser() as page:
+        page.open(f"file://{picture}/index.html")
+        page.wait("return charts.length === 2", "no two charts")
+        notes = page.ask(
+            "return [...document.querySelectorAll('.note-of-link')].map((e) => e.textContent)"
+        )
+        assert "rate=1Mbit queue=10p" in notes
+        assert any(note.endswith(" lost") for note in notes)
+        assert "down 5 s" in " ".join(notes)
+        places = page.ask(
+            """return [...document.querySelectorAll('.topology .node')].map((node) => {
+            const circle = node.querySelector('circle'), text = node.querySelector('text');
+            return text.getAttribute('y') - circle.getAttribute('cy'); })"""
+        )
+        assert len({round(place, 3) for place in places}) == 1, "names here and there"
+        assert places[0] > 0, "'a-long-name' is in a circle"
+        table = page.text("#topology + .wide")
+        assert "queue_full" in table
+        assert "delay=2ms | delay=3ms" in table
+
+
 def test_gaps_and_recovery_are_in_the_results(report: Path) -> None:
     data = json.loads((report / "results.json").read_text())
     ping, udp, tcp = data["flows"]
@@ -154,6 +237,23 @@ def test_plots_errors_are_one_line(report: Path, tmp_path: Path) -> None:
     gone = viaduct("plot", results, "--figure", tmp_path / "no/where.pdf")
     assert gone.status == 1
     assert "where.pdf" in gone.error_line(1)
+
+
+def test_plot_ends_losses_with_their_flow_and_draws_many_as_rates(
+    picture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "python"))
+    from viaduct import _plot
+
+    much, little = json.loads((picture / "results.json").read_text())["flows"]
+    assert _plot.losses_of(little, little["end"])[-1][1] <= 6
+    for flow in (much, {**much, "gaps": much["gaps"][::4], "gaps_omitted": 1}):
+        times, rates = _plot.loss_rates_of(flow, much["end"])
+        assert (times[0], times[-1]) == (0, 7)
+        packets = sum(rates[1:]) * 7 / (len(rates) - 1)
+        assert packets == pytest.approx(much["sent"] - much["received"], rel=0.05)
+    figure = tmp_path / "losses.svg"
+    viaduct("plot", picture / "results.json", "--figure", figure).expect()
 
 
 def test_plot_draws_the_first_interval_of_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:

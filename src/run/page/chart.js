@@ -28,10 +28,12 @@ function zoomAll(min, max) {
   zooming = false;
 }
 
-// spec: { unit, label, stepped, series: [{ name, points: [[x, y or null]], lost: [[from, to, packets]] }],
-// events: [{ at, text }], end }. Returns the chart.
+// spec: { unit, label, stepped, series: [{ name, points: [[x, y or null]], lost: [[from, to, packets]],
+// rates: [[x, lost packets a second]] }], events: [{ at, text }], end }. Returns the chart.
 function drawChart(parent, spec) {
-  const tables = spec.series.map((one) => [one.points.map((p) => p[0]), one.points.map((p) => p[1])]);
+  const losing = spec.series.map((one, i) => ({ ...one, number: i })).filter((one) => one.rates && one.rates.length);
+  const tables = [...spec.series.map((one) => one.points), ...losing.map((one) => one.rates)]
+    .map((points) => [points.map((p) => p[0]), points.map((p) => p[1])]);
   const data = uPlot.join(tables.map((table) => (table[0].length ? table : [[0], [null]])));
   const marks = (u) => {
     const { ctx } = u, { top, height, left, width } = u.bbox, ratio = devicePixelRatio;
@@ -67,18 +69,23 @@ function drawChart(parent, spec) {
   const width = () => Math.max(parent.clientWidth, 260);
   const chart = new uPlot({
     width: width(), height: width() < 500 ? 210 : 260,
-    scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low || 0), high > 0 ? high * 1.05 : 1] } },
+    scales: { x: { time: false }, lost: { range: (_, low, high) => [0, high > 0 ? high * 1.5 : 1] }, y: { range: (_, low, high) => [Math.min(0, low || 0), high > 0 ? high * 1.05 : 1] } },
     cursor: { sync: { key: "run", scales: ["x", null] }, drag: { x: true, y: false }, focus: { prox: 30 } },
     legend: { live: true },
     axes: [
       { ...axis, label: "run time (s)", labelSize: 20, size: 36 },
       { ...axis, size: 84, values: (_, ticks) => ticks.map((v) => human(v, spec.unit)) },
+      ...(losing.length ? [{ ...axis, scale: "lost", side: 1, size: 62, stroke: () => colour("bad"), grid: { show: false }, label: "lost packets/s", labelSize: 20,
+        values: (_, ticks) => ticks.map((v) => human(v, "").trim()) }] : []),
     ],
     series: [{ label: "run time", value: (_, v) => (v === null ? "-" : `${v.toFixed(3)} s`) }, ...spec.series.map((one, i) => ({
       label: one.name, stroke: () => seriesColour(i), width: 1.6, value: (_, v) => human(v, spec.unit),
       dash: [[], [8, 3], [2, 3], [8, 3, 2, 3]][i % 4],
       paths: spec.stepped ? uPlot.paths.stepped({ align: -1 }) : uPlot.paths.linear(),
       points: { show: one.points.length < 3 || (!spec.stepped && one.points.length < 400), size: 4, stroke: () => seriesColour(i), fill: () => seriesColour(i) },
+    })), ...losing.map((one) => ({
+      label: spec.series.length > 1 ? `${one.name}, lost` : "lost", scale: "lost", stroke: () => colour("bad"), width: 1.2, value: (_, v) => (v === null ? "-" : `${human(v, "")}/s`),
+      dash: [[], [8, 3], [2, 3], [8, 3, 2, 3]][one.number % 4], paths: uPlot.paths.stepped({ align: -1 }), points: { show: false },
     }))],
     hooks: {
       draw: [marks],
@@ -110,6 +117,39 @@ if (window.matchMedia) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((c) => c.redraw(false)));
 }
 
+// When a flow ended, s of run time; results of older versions do not say it. `end`: the run's.
+const endOf = (flow, end) => flow.end ?? (flow.samples.length ? Math.max(end, (flow.start || 0) + flow.samples[flow.samples.length - 1][0]) : end);
+
+// Lost packets a second in equal parts of a flow, as [time at which the part ends, rate], the first at the
+// flow's start. Of gaps that are listed (`lost`: from, to, packets); if not all are, by what did not arrive.
+const MOST_SPANS = 50, PARTS = 60;
+function lossRates(flow, lost, start, end) {
+  if (!(end > start)) return [];
+  const width = (end - start) / PARTS, missing = new Array(PARTS).fill(0);
+  const part = (time) => Math.max(0, Math.min(PARTS - 1, Math.floor((time - start) / width)));
+  const share = (into, from, to, amount) => {
+    for (let i = part(from); i <= part(to); i++) {
+      const a = Math.max(from, start + i * width), b = Math.min(to, start + (i + 1) * width);
+      into[i] += to > from ? amount * Math.max(0, b - a) / (to - from) : amount;
+    }
+  };
+  if (!flow.gaps_omitted) {
+    for (const [from, to, packets] of lost) share(missing, from, Math.min(to, end), packets);
+  } else {
+    // Samples of UDP are rates in intervals, those of a ping the answers themselves; all packets that arrived.
+    const arrived = new Array(PARTS).fill(0);
+    const weights = flow.kind === "ping" ? flow.samples.map(() => 1) : flow.samples.map(([t, v], i) => v * (t - (i ? flow.samples[i - 1][0] : 0)));
+    const all = weights.reduce((a, b) => a + b, 0) || 1;
+    flow.samples.forEach(([t], i) => {
+      const from = start + (flow.kind === "ping" ? t : i ? flow.samples[i - 1][0] : 0);
+      share(arrived, from, start + t, (flow.received * weights[i]) / all);
+    });
+    for (let i = 0; i < PARTS; i++) missing[i] = Math.max(0, flow.sent / PARTS - arrived[i]);
+  }
+  const rates = missing.map((packets, i) => [start + (i + 1) * width, packets / width]);
+  return [[start, rates[0][1]], ...rates];
+}
+
 // The flow of several runs as one chart: { spec } of drawChart.
 function flowChart(runs, index) {
   const flows = runs.map((run) => [run.scenario.mode, run.flows[index]]).filter(([, flow]) => flow);
@@ -121,17 +161,19 @@ function flowChart(runs, index) {
     const start = flow.start || 0, values = flow.samples.map(([, v]) => v), sorted = [...values].sort((a, b) => a - b);
     const points = flow.samples.map(([t, v]) => [start + t, v]);
     if (!ping && points.length) points.unshift([start, points[0][1]]);
-    const gaps = flow.gaps || [], flowEnd = points.length ? Math.max(end, points[points.length - 1][0]) : end;
+    const gaps = flow.gaps || [], flowEnd = endOf(flow, end);
     const lost = gaps.map((gap) => [...lostSpan(start, gap, flowEnd), gap.lost]);
     if (ping) { // no line across what is missing
       points.push(...lost.map(([from, to]) => [(from + to) / 2, null]));
       points.sort((a, b) => a[0] - b[0]);
     }
-    const total = gaps.reduce((sum, gap) => sum + gap.lost, 0);
+    const total = gaps.reduce((sum, gap) => sum + gap.lost, flow.gaps_omitted || 0);
     words.push(flow.error ? `${mode}: failed: ${flow.error}` : `${mode}: ${values.length} values` +
       (values.length ? `, least ${human(sorted[0], unit)}, median ${human(sorted[Math.floor(sorted.length / 2)], unit)}, most ${human(sorted[sorted.length - 1], unit)}` : "") +
-      (gaps.length ? `; ${total} packets lost in ${gaps.length} gaps` : ""));
-    return { name: runs.length > 1 ? mode : what, points, lost };
+      (gaps.length ? `; ${total} packets lost in ${flow.gaps_omitted ? "more than " : ""}${gaps.length} gaps` : ""));
+    const name = runs.length > 1 ? mode : what;
+    // Where losses are everywhere, when they were says nothing: how many there were a second is drawn.
+    return gaps.length > MOST_SPANS ? { name, points, lost: [], rates: lossRates(flow, lost, start, flowEnd) } : { name, points, lost };
   });
   const events = runs.flatMap((run) => run.events || []).filter((e) => !e.change.startsWith("capture"))
     .map((e) => ({ at: e.at, text: `${e.link} ${e.change}` })).sort((a, b) => a.at - b.at);

@@ -166,7 +166,8 @@ const Layout = (() => {
 
 // Draws it. Returns the elements of nodes and links by name, so that they can be coloured.
 // A Wi-Fi channel is no wire: its nodes have a ring around them. `positions`: as Layout.place() has them.
-function drawTopology(parent, nodes, links, label, positions) {
+// `notes`: of links by name, what is written at them, two lines at most; left out where there is no room.
+function drawTopology(parent, nodes, links, label, positions, notes = new Map()) {
   const make = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -186,6 +187,10 @@ function drawTopology(parent, nodes, links, label, positions) {
     if (link.wifi) {
       const number = wireless++;
       for (const [x, y] of ends) group.append(make("circle", { cx: x, cy: y, r: radius + 4 + 4 * number, class: "radio" }));
+    } else if (ends.length === 1) { // what is at its other end is outside
+      const [x, y] = ends[0], out = y + radius * 2.6 + 8;
+      group.append(make("line", { x1: x, y1: y, x2: x, y2: out }), make("rect", { x: x - 4, y: out - 4, width: 8, height: 8 }));
+      middle[1] = out;
     } else if (ends.length === 2) {
       group.append(make("line", { x1: ends[0][0], y1: ends[0][1], x2: ends[1][0], y2: ends[1][1] }));
     } else {
@@ -195,15 +200,26 @@ function drawTopology(parent, nodes, links, label, positions) {
     svg.append(group);
     drawn.links.set(link.name, { group, ends, middle });
   }
+  // All names are in the circles, or all below.
+  const fits = nodes.every((name) => name.length * 7.5 < 2 * radius - 4);
   for (const [name, [x, y]] of places) {
     const group = make("g", { class: "node" });
     group.append(make("title", {}, name), make("circle", { cx: x, cy: y, r: radius }));
-    if (radius >= 8) {
-      const fits = name.length * 7 < 2 * radius;
-      group.append(make("text", { x, y: fits ? y : y + radius + 9, class: fits ? "" : "small" }, name));
-    }
+    if (radius >= 8) group.append(make("text", { x, y: fits ? y : y + radius + 10, class: fits ? "" : "small" }, name));
     svg.append(group);
     drawn.nodes.set(name, { group });
+  }
+  // Over the wires and nodes, where they do not cover each other: the widest is as long as a link.
+  const most = Math.min(...[...drawn.links.values()].filter(({ ends }) => ends.length === 2).map(({ ends: [a, b] }) => Math.hypot(a[0] - b[0], a[1] - b[1])), width);
+  for (const [name, lines] of notes) {
+    const { group, middle } = drawn.links.get(name) || {};
+    if (!group) continue;
+    group.querySelector("title").textContent += `\n${lines.join("\n")}`;
+    if (most < 90) continue;
+    lines.slice(0, 2).forEach((line, i) => {
+      const text = line.length > most / 5.4 ? `${line.slice(0, Math.floor(most / 5.4) - 1)}…` : line;
+      svg.append(make("text", { x: middle[0], y: middle[1] + (i === 0 ? -9 : 10), class: "note-of-link" }, text));
+    });
   }
   parent.append(svg);
   return drawn;

@@ -7,7 +7,7 @@
   if (topology && first.scenario.nodes.length) {
     topology.textContent = "";
     drawTopology(topology, first.scenario.nodes, first.scenario.links,
-      `${first.scenario.nodes.length} nodes and ${first.scenario.links.length} links`, first.positions);
+      `${first.scenario.nodes.length} nodes and ${first.scenario.links.length} links`, first.positions, linkNotes());
   }
   const flows = document.getElementById("flows");
   if (flows) {
@@ -20,7 +20,7 @@
       for (const [text, action] of [["zoom in", () => zoomBy(0.5)], ["zoom out", () => zoomBy(2)], ["all", resetZoom]]) {
         tools.append(make("button", text, { onclick: action }), " ");
       }
-      tools.append(make("span", "Drag over a chart to zoom, click a name to hide it. Red: packets that were sent then were lost. Dashed: events.", { className: "note" }));
+      tools.append(make("span", "Drag over a chart to zoom, click a name to hide it. Red: packets that were sent then were lost, or, of a flow that lost some all the time, how many a second. Dashed: events.", { className: "note" }));
       flows.append(tools);
       let drawn = 0;
       for (let i = 0; i < count; i++) {
@@ -39,6 +39,25 @@
   const routes = document.getElementById("routes");
   const logged = runs.find((run) => (run.route_changes || []).length);
   if (routes && logged) drawRoutes(routes, logged);
+
+  // Of each link its SPEC, what was lost on it in each mode, and its changes.
+  function linkNotes() {
+    const notes = new Map();
+    for (const link of first.scenario.links) {
+      const lost = runs.map((run) => {
+        const rows = ((run.engine || {}).pipelines || []).filter((row) => row.pair === link.name || row.pair.startsWith(`${link.name}.`));
+        const all = rows.flatMap((row) => Object.entries(row.fates)).reduce((sum, [fate, packets]) => sum + (fate === "delivered" ? 0 : packets), 0);
+        return { mode: run.scenario.mode, all, known: rows.length > 0 };
+      }).filter((one) => one.known);
+      const some = lost.some((one) => one.all > 0);
+      const losses = !some ? "" : lost.length === 1 ? `${lost[0].all} lost` : `lost: ${lost.map((one) => `${one.all} (${one.mode})`).join(", ")}`;
+      const changes = (first.events || []).filter((e) => e.link === link.name && !e.change.startsWith("capture"))
+        .map((e) => `${e.change} ${Number(e.at.toPrecision(4))} s`).join(", ");
+      const lines = [(link.specs || []).join(" | "), [changes, losses].filter(Boolean).join("; ")];
+      if (lines.some(Boolean)) notes.set(link.name, lines);
+    }
+    return notes;
+  }
 
   // A node's table at an instant, with what just changed in it.
   function drawRoutes(parent, run) {

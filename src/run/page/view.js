@@ -272,7 +272,9 @@
   const valueAt = (flow) => {
     const time = at - (flow.start || 0);
     if (time < 0) return "not yet";
-    if ((flow.gaps || []).some((gap) => { const [a, b] = lostSpan(0, gap, Infinity); return time >= a && time <= b; })) return "lost";
+    const end = endOf(flow, Infinity) - (flow.start || 0);
+    if ((flow.gaps || []).some((gap) => { const [a, b] = lostSpan(0, gap, end); return time >= a && time <= b; })) return "lost";
+    if (flow.end !== undefined && time > end) return "ended";
     const sample = flow.kind === "ping" ? [...flow.samples].reverse().find(([t]) => t <= time) : flow.samples.find(([t]) => t >= time);
     return sample ? human(sample[1], flow.kind === "ping" ? "ms" : "bit/s") : "-";
   };
