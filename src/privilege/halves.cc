@@ -12,6 +12,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -46,12 +47,12 @@ bool IsReady(int connection) {
 
 void ForkSteward(const sys::Identity& user, Offers offers) {
   sys::AllowMoreDescriptors();
-  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
-  if (SystemCall("fork the steward", fork()) == 0) RunSteward(theirs.get(), user, offers);
-  theirs.reset();
+  std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
+  if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, offers);
+  ends.second.reset();
   // Until it has left this process's group, what kills the whole group kills it too.
-  if (!IsReady(ours.get())) throw Error("root's half of the command did not start");
-  the_steward = std::move(ours);
+  if (!IsReady(ends.first.get())) throw Error("root's half of the command did not start");
+  the_steward = std::move(ends.first);
 }
 
 // Whose the other end of a connection is; nobody's (-1) where it is no connection.
