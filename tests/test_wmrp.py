@@ -322,6 +322,11 @@ def test_frames_too_long_for_a_link_have_a_place(
     assert longest["loss"] == 0
     lost = re.findall(r"lost at (.*): (\d+) packets", done.output)
     assert all(re.match(rf"{place}\b", where) for where, _ in lost), done
+    run = results(report)
+    places = [run["counters"].get("n0/rbridge", {}), run["counters"].get("n2/rbridge", {})]
+    places += list(run.get("data_planes", {}).values())
+    causes = {cause for each in places for cause, count in each.get("drops", {}).items() if count}
+    assert causes == {"not_sent"}, "one word in all modes"
     marks = 6  # of the flow's end
     packets = sum(int(count) for _, count in lost)
     assert too_long["sent"] <= packets <= too_long["sent"] + marks, done

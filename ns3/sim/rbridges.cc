@@ -7,7 +7,6 @@
 #include "type-check.h"
 
 #include "ns3/names.h"
-#include "ns3/path-net-device.h"
 #include "ns3/simulator.h"
 
 #include "scenario/protocols.h"
@@ -114,16 +113,10 @@ DescribeRBridges(const Network& network, viaduct::result::SimulatorReport& repor
                     .drops[std::string(OutcomeName(outcome))] = frames;
             }
         }
-        // Of a simulated port; those of the lab count themselves.
-        uint64_t long_frames = 0;
-        for (uint32_t j = 0; rbridge && j < node->GetNDevices(); j++)
+        if (rbridge && rbridge->GetNotSent() > 0)
         {
-            const auto port = DynamicCast<PathNetDevice>(node->GetDevice(j));
-            long_frames += port ? port->GetDrops(PathNetDevice::TX_TOO_LONG) : 0;
-        }
-        if (long_frames > 0)
-        {
-            report.counters[Names::FindName(node) + "/rbridge"].drops["too_long"] = long_frames;
+            report.counters[Names::FindName(node) + "/rbridge"].drops["not_sent"] +=
+                rbridge->GetNotSent();
         }
     }
 }

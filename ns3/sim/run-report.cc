@@ -14,6 +14,7 @@
 #include "ns3/ns3-access.h"
 #include "ns3/path-channel.h"
 #include "ns3/program-port.h"
+#include "ns3/rbridge.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/ring-net-device.h"
 
@@ -102,13 +103,15 @@ AddFdDevice(const std::string& node,
             LabFdNetDevice& device,
             viaduct::result::SimulatorReport& report)
 {
-    // Frames of a program that are refused have the name that a lab's forwarder gives them.
-    const bool isProgram = device.GetNode()->GetObject<FrameForwarder>() != nullptr;
-    if (isProgram && device.GetRefused() > 0)
+    // Refused frames of what forwards frames have the name that a lab's data planes give them.
+    const char* const forwarder = device.GetNode()->GetObject<FrameForwarder>() ? "/program"
+                                  : device.GetNode()->GetObject<RBridge>()      ? "/rbridge"
+                                                                                : nullptr;
+    if (forwarder && device.GetRefused() > 0)
     {
-        report.counters[node + "/program"].drops["not_sent"] += device.GetRefused();
+        report.counters[node + forwarder].drops["not_sent"] += device.GetRefused();
     }
-    const uint64_t refused = isProgram ? 0 : device.GetRefused();
+    const uint64_t refused = forwarder ? 0 : device.GetRefused();
     const uint64_t unread = device.GetKernelDrops();
     const std::array<std::pair<const char*, uint64_t>, 2> drops{
         {{"tx_too_long", device.GetTooLong()}, {"rx_queue_full", device.GetQueueDrops()}}};

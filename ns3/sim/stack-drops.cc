@@ -18,7 +18,6 @@
 #include "ns3/ndisc-neighbours.h"
 #include "ns3/path-net-device.h"
 #include "ns3/point-to-point-net-device.h"
-#include "ns3/rbridge.h"
 #include "ns3/traffic-control-layer.h"
 
 #include "load/payload.h"
@@ -272,7 +271,6 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
     using viaduct::wire::EthernetHeader;
     if (DynamicCast<PathNetDevice>(device))
     {
-        const bool bridged = device->GetNode()->GetObject<RBridge>() != nullptr;
         const bool forwards = device->GetNode()->GetObject<FrameForwarder>() != nullptr;
         using Trace = Callback<void, Ptr<const Packet>, PathNetDevice::DropReason>;
         for (const auto& [trace, link] :
@@ -285,8 +283,7 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
                     {
                         CountFrame(name, NameOf(reason), Without(frame, bytes));
                     }
-                    // DescribeRBridges() has these, whatever is in the frame.
-                    else if (!bridged || reason != PathNetDevice::TX_TOO_LONG)
+                    else
                     {
                         Count(name, NameOf(reason), Without(frame, bytes));
                     }

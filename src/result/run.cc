@@ -71,13 +71,13 @@ KeysOf<Capture> Capture::Keys() {
       Always<&Capture::dropped>("dropped", "frames",
                                 "missing: they arrived faster than they could be written, or "
                                 "the disk was full"),
-      WhenSet<&Capture::error>("error", "text", "why the file is incomplete"),
-  };
-  return kKeys;
       WhenSet<&Capture::unfinished>(
           "unfinished", "frames",
           "of these: as the kernel had them and not as on a wire, longer than the link's MTU or "
           "without their checksum, since they are in a tunnel that is not known; absent: none"),
+      WhenSet<&Capture::error>("error", "text", "why the file is incomplete"),
+  };
+  return kKeys;
 }
 
 KeysOf<StateFiles> StateFiles::Keys() {
@@ -168,7 +168,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "these those that it sent; `kept`: it still had them at the end, or gave them up in "
           "silence) and NODE/copies (of packets that the kernel forwards); drops also of "
           "NODE/protocols (what they could not read), NODE/stack (ns-3's, packets of no flow) and "
-          "NODE/rbridge (WMRP's; `too_long`: for its next link, where that is simulated)"),
+          "NODE/rbridge (WMRP's; `not_sent`: longer than the MTU of the next link, or that is "
+          "down)"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_samples>("route_samples", "a list",

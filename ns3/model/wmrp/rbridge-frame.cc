@@ -5,6 +5,7 @@
 #include "rbridge-frame.h"
 
 #include "ns3/bytes-header.h"
+#include "ns3/frame-check.h"
 #include "ns3/wire-conversion.h"
 
 #include "wire/ethernet.h"
@@ -51,12 +52,23 @@ RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device
     Ptr<Packet> packet = m_payload->Copy();
     packet->RemoveAtStart(from - EthernetHeader::kSize);
     packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
+    // The device would count it by another name than the data planes of a lab do.
+    if (!device->IsLinkUp() || packet->GetSize() > LongestPayload(device->GetMtu(), ethernet->type))
+    {
+        return false;
+    }
     const Mac48Address source = ToMac48(ethernet->source);
     const Mac48Address destination = ToMac48(ethernet->destination);
     // Wi-Fi devices send with their own address only.
-    return source == device->GetAddress()
-               ? device->Send(packet, destination, ethernet->type)
-               : device->SendFrom(packet, source, destination, ethernet->type);
+    if (source == device->GetAddress())
+    {
+        device->Send(packet, destination, ethernet->type);
+    }
+    else
+    {
+        device->SendFrom(packet, source, destination, ethernet->type);
+    }
+    return true;
 }
 
 } // namespace ns3

@@ -45,8 +45,8 @@ class RBridgeFrame
     /**
      * Sends the frame, changed as was decided.
      * @param output how it is changed
-     * @param device the device of its port
-     * @return whether the device has accepted it
+     * @param device the device of its port, which counts what it does not send for another reason
+     * @return false: it is longer than the device's MTU, or the link is down
      */
     bool Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const;
 

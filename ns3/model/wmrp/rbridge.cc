@@ -254,7 +254,10 @@ RBridge::Receive(Ptr<NetDevice> device,
     }
     for (const auto& output : decision.sends())
     {
-        frame.Send(output, m_ports[output.port]->GetDevice());
+        if (!frame.Send(output, m_ports[output.port]->GetDevice()))
+        {
+            m_notSent++;
+        }
     }
 }
 

@@ -107,6 +107,15 @@ class RBridge : public Object, private RBridgePort::User
         return m_outcomes[static_cast<size_t>(outcome)];
     }
 
+    /**
+     * @return frames that were forwarded and did not leave, as they are longer than their link's
+     * MTU or the link is down
+     */
+    uint64_t GetNotSent() const
+    {
+        return m_notSent;
+    }
+
     /** Lets another data plane forward in the simulator's place. From now on the RBridge only
      * receives PDUs; what it knows goes to the plane, which tells it where terminals are (Learn()).
      * @param plane the data plane
@@ -225,6 +234,7 @@ class RBridge : public Object, private RBridgePort::User
     std::unique_ptr<viaduct::rbridge::Terminals> m_terminals; //!< while it runs
     std::unique_ptr<RBridgeFlooding> m_flooding;              //!< while it runs
     std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{}; //!< frames, by outcome
+    uint64_t m_notSent = 0;                                         //!< of those forwarded
     std::unique_ptr<viaduct::rbridge::Decision> m_decision;         //!< about the present frame
 
     std::unique_ptr<RBridgePlane> m_plane; //!< forwards in the simulator's place; null: none does
