@@ -149,7 +149,8 @@ SetLinks(LabHelper& lab, const Scenario& scenario, const Network& network, const
         if (!link.settings->interface.empty())
         {
             Ptr<NetDevice> device = link.devices.front();
-            lab.AddPhysicalInterface(device->GetNode(), link.settings->interface, device);
+            lab.AddPhysicalInterface(
+                device->GetNode(), link.settings->interface, device, link.settings->name);
             continue;
         }
         if (!part.host.empty() && viaduct::scenario::IsBetweenHosts(scenario, *link.settings))

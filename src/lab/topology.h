@@ -23,6 +23,9 @@ struct Interface {
   int mtu = 1500;
   // The name of a physical interface of the host, which is moved into the namespace and back.
   std::optional<std::string> physical;
+  // The name of the link that a physical interface is to what is on its cable; empty: it is none,
+  // but for the node's programs alone, or not a physical one.
+  std::string link = {};
 };
 
 struct Node {

@@ -90,13 +90,14 @@ class ObjectReader {
 };
 
 Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where, {"name", "mac", "addresses", "mtu", "physical"});
+  const ObjectReader reader(json, where, {"name", "mac", "addresses", "mtu", "physical", "link"});
   Interface interface;
   interface.name = reader.Get<std::string>("name");
   interface.mac = wire::MacAddress::Parse(reader.Get<std::string>("mac"));
   interface.addresses = reader.Prefixes("addresses");
   if (reader.Has("mtu")) interface.mtu = reader.GetInteger("mtu", 68, 65535);
   if (reader.Has("physical")) interface.physical = reader.Get<std::string>("physical");
+  if (reader.Has("link")) interface.link = reader.Get<std::string>("link");
   return interface;
 }
 
@@ -235,6 +236,7 @@ nlohmann::json ToJson(const Interface& interface) {
                          {"addresses", ToStrings(interface.addresses)},
                          {"mtu", interface.mtu}};
   if (interface.physical) json["physical"] = *interface.physical;
+  if (!interface.link.empty()) json["link"] = interface.link;
   return json;
 }
 

@@ -36,6 +36,7 @@ struct Tried {
   static constexpr std::array<std::string_view, 1> kLosses = {"lost"};
   static constexpr std::string_view kFilter = FILTER;
   static constexpr bool kPromiscuous = PROMISCUOUS;
+  static constexpr uint16_t kControlType = CONTROL;
   explicit Tried(const Node& node) : ports(node.ports.size()) { MAKE }
   size_t Take(const Frame& frame, Outbox& outbox) { TAKE }
   size_t ports;
@@ -51,13 +52,14 @@ def compiled(
     make: str = "",
     filter_: str = "",
     promiscuous: bool = True,
+    control: int = 0,
     name: str = "",
 ) -> Path:
     """A library with such a program; it is linked with nothing."""
     library = folder / f"lib{name or 'tried'}.so"
     source = library.with_suffix(".cc")
     text = _SOURCE.replace("FILTER", f'"{filter_}"').replace("MAKE", make).replace("TAKE", take)
-    text = text.replace("PROMISCUOUS", str(promiscuous).lower())
+    text = text.replace("PROMISCUOUS", str(promiscuous).lower()).replace("CONTROL", str(control))
     source.write_text(text)
     command = ["g++", "-std=c++20", "-shared", "-fPIC", "-I", str(REPOSITORY / "src")]
     execute([*command, str(source), "-o", str(library)]).expect()

@@ -401,6 +401,40 @@ def test_a_run_whose_forwarder_was_killed_is_not_valid(
     assert "VALID" not in command.text
 
 
+@pytest.mark.parametrize("mode", ["emulate", "traditional", "offload"])
+def test_tagged_frames_of_the_protocols_type_are_the_programs(
+    mode: str, scenario: Write, tmp_path: Path
+) -> None:
+    """They pass with their tags, as in mode simulate; those without a tag are the protocol's."""
+    sender = tmp_path / "sender.py"
+    sender.write_text(
+        "import socket, time\n"
+        "sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)\n"
+        "sender.bind(('eth0', 0))\n"
+        "for kind in ('88b5', '8100600788b5', '8100000888b5', '88b6'):\n"
+        "    sender.send(bytes.fromhex('ffffffffffff020000000077' + kind) + bytes(60))\n"
+        "time.sleep(0.5)\n"
+    )
+    library = compiled(tmp_path, "outbox.Flood(frame.port, frame.bytes); return 0;", control=0x88B5)
+    file = scenario(
+        "nodes: {a: {host: true}, b: {host: true}, count: 1}\n"
+        "links: [{pair: [a, n0]}, {pair: [b, n0]}]\n"
+        "duration: 1min\ncaptures: [b-n0]\n"
+        f"programs: [{{node: a, command: python3 {sender}}}]\n" + plane(library)
+    )
+    report = tmp_path / "r.json"
+    viaduct("run", file, "--mode", mode, "--json", report, cwd=tmp_path).expect()
+    capture = tmp_path / results(report)["captures"][0]["file"]
+    command = ["tshark", "-r", capture, "-Y", "eth.src == 02:00:00:00:00:77", "-T", "fields"]
+    fields = ["-e", "vlan.id", "-e", "vlan.etype", "-e", "eth.type"]
+    told = execute([*map(str, command), *fields]).expect().output.splitlines()
+    assert [line.split("\t") for line in told] == [
+        ["7", "0x88b5", "0x8100"],
+        ["8", "0x88b5", "0x8100"],
+        ["", "", "0x88b6"],
+    ]
+
+
 def test_frames_for_other_stations_are_not_for_a_program_that_wants_its_own(
     scenario: Write, tmp_path: Path
 ) -> None:

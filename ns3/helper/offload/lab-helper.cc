@@ -201,7 +201,10 @@ LabHelper::SetDataPlane(Ptr<Node> node, const DataPlane& plane)
 }
 
 void
-LabHelper::AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Ptr<NetDevice> device)
+LabHelper::AddPhysicalInterface(Ptr<Node> node,
+                                const std::string& interface,
+                                Ptr<NetDevice> device,
+                                const std::string& link)
 {
     if (!device)
     {
@@ -209,7 +212,7 @@ LabHelper::AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Pt
         return;
     }
     NS_ABORT_MSG_IF(device->GetNode() != node, "AddPhysicalInterface: device of another node");
-    m_settings.physical[device] = interface;
+    m_settings.physical[device] = {interface, link.empty() ? interface : link};
 }
 
 void
@@ -396,7 +399,7 @@ LabHelper::Attach(const LabPlan& plan)
             AttachOffloadedNode(node, known);
             break;
         case viaduct::fib::PortFrames::kPdus:
-            AttachSimulatorNode(node, viaduct::rbridge::kIsIsType);
+            AttachSimulatorNode(node, {.etherType = viaduct::rbridge::kIsIsType});
             if (const auto plane =
                     AttachRBridge(node, m_state->attachments, *m_state->broker, m_adopts);
                 plane.second && m_adopts)
@@ -405,11 +408,11 @@ LabHelper::Attach(const LabPlan& plan)
             }
             break;
         case viaduct::fib::PortFrames::kOfProtocol:
-            AttachSimulatorNode(node, node.program->control_type);
+            AttachSimulatorNode(node, ControlFramesOf(*node.program));
             AttachFrameForwarder(node, m_state->attachments, *m_state->broker, m_adopts);
             break;
         case viaduct::fib::PortFrames::kAll:
-            AttachSimulatorNode(node, ETH_P_ALL);
+            AttachSimulatorNode(node, {});
             break;
         }
         WatchLinks(node.name);
@@ -470,8 +473,20 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
     }
 }
 
+LabHelper::Frames
+LabHelper::ControlFramesOf(const viaduct::forward::ProgramDescription& program)
+{
+    if (program.control_type == 0)
+    {
+        return {.etherType = 0}; // there are none
+    }
+    // A socket of that EtherType would get frames with a VLAN tag, too, and without the tag
+    // (__netif_receive_skb_core() of net/core/dev.c); those are the program's, as in the simulator.
+    return {.filter = "ether proto " + std::to_string(program.control_type)};
+}
+
 void
-LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType)
+LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const Frames& frames)
 {
     Ptr<Node> owner;
     for (Attachment& attachment : m_state->attachments)
@@ -480,7 +495,7 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherTyp
         {
             owner = attachment.node;
             attachment.device = m_mode == TRADITIONAL ? MakeFdDevice(attachment)
-                                                      : MakeRingDevice(attachment, etherType);
+                                                      : MakeRingDevice(attachment, frames);
             ReplaceDevice(owner, attachment.original, attachment.device);
         }
     }
@@ -493,12 +508,12 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherTyp
     if (m_settings.clients.contains(owner))
     {
         m_state->programPorts[node.name] =
-            InstallClient(owner, OpenRing(node.name, viaduct::lab::kClientInterface, ETH_P_ALL));
+            InstallClient(owner, OpenRing(node.name, viaduct::lab::kClientInterface, {}));
     }
 }
 
 Ptr<NetDevice>
-LabHelper::MakeRingDevice(const Attachment& attachment, uint16_t etherType)
+LabHelper::MakeRingDevice(const Attachment& attachment, const Frames& frames)
 {
     auto device = CreateObject<RingNetDevice>();
     EnumValue<InterfacePortKind> kind;
@@ -510,18 +525,22 @@ LabHelper::MakeRingDevice(const Attachment& attachment, uint16_t etherType)
     }
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());
-    device->SetPort(OpenRing(attachment.nodeName, attachment.interface, etherType));
+    device->SetPort(OpenRing(attachment.nodeName, attachment.interface, frames));
     return device;
 }
 
 std::unique_ptr<viaduct::io::AnyPort>
-LabHelper::OpenRing(const std::string& node, const std::string& interface, uint16_t etherType) const
+LabHelper::OpenRing(const std::string& node,
+                    const std::string& interface,
+                    const Frames& frames) const
 {
-    auto socket = m_state->broker->OpenPacketSocket(
-        {.node = node, .interface = interface, .ether_type = etherType});
+    auto socket = m_state->broker->OpenPacketSocket({.node = node,
+                                                     .interface = interface,
+                                                     .ether_type = frames.etherType,
+                                                     .filter = frames.filter});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
-    ring.ether_type = etherType;
+    ring.ether_type = frames.etherType;
     ring.qdisc_bypass = !socket.has_qdisc;
     return viaduct::io::Hold(viaduct::io::RingPort(std::move(socket.fd), ring));
 }

@@ -17,6 +17,7 @@
 #include "broker/client.h"
 #include "lab/topology.h"
 
+#include <linux/if_ether.h>
 #include <map>
 #include <memory>
 #include <string>
@@ -77,7 +78,10 @@ class LabHelper
      * @param device the ns-3 device whose place it takes; that device's channel is ignored. Null:
      * only the kernel and programs use the interface.
      */
-    void AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Ptr<NetDevice> device);
+    void AddPhysicalInterface(Ptr<Node> node,
+                              const std::string& interface,
+                              Ptr<NetDevice> device,
+                              const std::string& link = "");
     /** Emulates a SPEC for a device's transmissions instead of the effects of its channel.
      * @param device the sender
      * @param spec the SPEC
@@ -295,13 +299,22 @@ class LabHelper
      * longer know. */
     void SilenceOriginals() const;
     void WatchLinks(const std::string& node);
-    void AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType);
+    /** The frames that a socket gets: of all types, as on the wire; or of one, of which those with
+     * a VLAN tag come without it. And of these what passes a filter (pcap-filter(7)). */
+    struct Frames
+    {
+        uint16_t etherType = ETH_P_ALL;
+        std::string filter = {};
+    };
+
+    static Frames ControlFramesOf(const viaduct::forward::ProgramDescription& program);
+    void AttachSimulatorNode(const viaduct::lab::Node& node, const Frames& frames);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
     /** @return an interface of a node as a port */
     std::unique_ptr<viaduct::io::AnyPort> OpenRing(const std::string& node,
                                                    const std::string& interface,
-                                                   uint16_t etherType) const;
-    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, uint16_t etherType);
+                                                   const Frames& frames) const;
+    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, const Frames& frames);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
     Mode m_mode;                                       //!< where packets go

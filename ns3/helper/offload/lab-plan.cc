@@ -278,8 +278,9 @@ LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
     interface.name = "eth" + std::to_string(planned.interfaces.size());
     if (physical != m_settings.physical.end())
     {
-        interface.physical = physical->second;
-        interface.name = physical->second;
+        interface.physical = physical->second.interface;
+        interface.name = physical->second.interface;
+        interface.link = physical->second.link;
     }
     if (!planned.data_plane->layout.addresses_on_interfaces && HasPrograms(node))
     {

@@ -46,7 +46,14 @@ struct LabSettings
     std::string name{"ns3"};                                           //!< of the lab
     const viaduct::fib::DataPlane* plane{&viaduct::fib::kKernelPlane}; //!< of all nodes but
     std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;        //!< these
-    std::map<Ptr<NetDevice>, std::string> physical;                    //!< the machine's interfaces
+    /** An interface of the machine, and the link that it is. */
+    struct Physical
+    {
+        std::string interface;
+        std::string link;
+    };
+
+    std::map<Ptr<NetDevice>, Physical> physical;              //!< by its ns-3 device
     std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< the same, without a device
     std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< whose other ends are elsewhere
     std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< instead of the channel's

@@ -5,11 +5,88 @@
 #include <pcap/pcap.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "base/error.h"
 
 namespace viaduct::sys {
+namespace {
+
+// Where a VLAN tag is in a frame, and what follows it (IEEE 802.1Q).
+constexpr uint32_t kTag = 12, kTagControl = 14, kBehindTag = 16, kTagBytes = 4;
+// What is read from here on is not the frame's, but what the kernel knows of it.
+constexpr auto kFromKernel = static_cast<uint32_t>(SKF_AD_OFF);
+
+uint32_t BytesOf(const sock_filter& load) {
+  const int size = BPF_SIZE(load.code);
+  return size == BPF_W ? 4 : size == BPF_H ? 2 : 1;
+}
+
+bool IsLoad(const sock_filter& instruction, int mode) {
+  const int of = BPF_CLASS(instruction.code);
+  return (of == BPF_LD || of == BPF_LDX) && BPF_MODE(instruction.code) == mode;
+}
+
+// Whether a tag changes what the instruction reads. Bytes before it are addresses.
+bool DependsOnTag(const sock_filter& each) {
+  if (IsLoad(each, BPF_LEN) || IsLoad(each, BPF_IND) || IsLoad(each, BPF_MSH)) return true;
+  return IsLoad(each, BPF_ABS) && each.k < kFromKernel && each.k + BytesOf(each) > kTag;
+}
+
+// The instructions that read what this one would read if the tag were in the frame.
+std::vector<sock_filter> ReadBehindTag(sock_filter each) {
+  if (each.code == (BPF_LD | BPF_W | BPF_LEN)) {
+    return {each, BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, kTagBytes)};
+  }
+  if (!DependsOnTag(each)) return {each};
+  if (each.k >= kBehindTag) {
+    each.k -= kTagBytes;
+    return {each};
+  }
+  const bool is_type = each.k < kTagControl;
+  const uint32_t in_half = each.k - (is_type ? kTag : kTagControl);
+  if (!IsLoad(each, BPF_ABS) || each.k < kTag || in_half + BytesOf(each) > 2) return {each};
+  std::vector<sock_filter> read = {BPF_STMT(
+      BPF_LD | BPF_H | BPF_ABS, kFromKernel + (is_type ? SKF_AD_VLAN_TPID : SKF_AD_VLAN_TAG))};
+  if (BytesOf(each) == 1) {
+    read.push_back(in_half == 0 ? sock_filter BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8)
+                                : sock_filter BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff));
+  }
+  return read;
+}
+
+// A jump passes an instruction for each place between these two, with what became of it.
+uint32_t Between(const std::vector<uint32_t>& places, size_t from, uint32_t passed) {
+  return places[from + 1 + passed] - places[from + 1];
+}
+
+std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
+  std::vector<sock_filter> all;
+  std::vector<uint32_t> places;  // of what each has become
+  for (const sock_filter& each : plain) {
+    places.push_back(static_cast<uint32_t>(all.size()));
+    for (const sock_filter& read : ReadBehindTag(each)) all.push_back(read);
+  }
+  for (size_t i = 0; i < plain.size(); ++i) {
+    if (BPF_CLASS(plain[i].code) != BPF_JMP) continue;
+    sock_filter& jump = all[places[i]];
+    if (BPF_OP(jump.code) == BPF_JA) {
+      jump.k = Between(places, i, jump.k);
+      continue;
+    }
+    const uint32_t yes = Between(places, i, jump.jt), no = Between(places, i, jump.jf);
+    if (std::max(yes, no) > UINT8_MAX) {
+      throw UsageError("the packet filter has branches that are too long for a socket: shorten it");
+    }
+    jump.jt = static_cast<uint8_t>(yes);
+    jump.jf = static_cast<uint8_t>(no);
+  }
+  return all;
+}
+
+}  // namespace
 
 PacketFilter PacketFilter::Compile(const std::string& expression) {
   PacketFilter filter;
@@ -31,6 +108,19 @@ PacketFilter PacketFilter::Compile(const std::string& expression) {
   return filter;
 }
 
+std::vector<sock_filter> PacketFilter::ForSocket() const {
+  if (std::ranges::none_of(instructions_, DependsOnTag)) return instructions_;
+  const std::vector<sock_filter> tagged = BehindTag(instructions_);
+  std::vector<sock_filter> all = {
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kFromKernel + SKF_AD_VLAN_TAG_PRESENT),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+      BPF_STMT(BPF_JMP | BPF_JA, static_cast<uint32_t>(tagged.size())),
+  };
+  all.insert(all.end(), tagged.begin(), tagged.end());
+  all.insert(all.end(), instructions_.begin(), instructions_.end());
+  return all;
+}
+
 sock_fprog PacketFilter::Program() const {
   return {static_cast<unsigned short>(instructions_.size()),
           const_cast<sock_filter*>(instructions_.data())};
@@ -38,12 +128,14 @@ sock_fprog PacketFilter::Program() const {
 
 void PacketFilter::Attach(int socket_fd) const {
   if (PassesEverything()) return;
-  if (instructions_.size() > BPF_MAXINSNS) {
+  std::vector<sock_filter> instructions = ForSocket();
+  if (instructions.size() > BPF_MAXINSNS) {
     throw UsageError(
         fmt::format("the packet filter has {} instructions, and the kernel takes {}: shorten it",
-                    instructions_.size(), BPF_MAXINSNS));
+                    instructions.size(), BPF_MAXINSNS));
   }
-  const sock_fprog program = Program();
+  const sock_fprog program = {static_cast<unsigned short>(instructions.size()),
+                              instructions.data()};
   SystemCall("attach a packet filter",
              setsockopt(socket_fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));
 }

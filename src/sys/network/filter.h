@@ -26,8 +26,16 @@ class PacketFilter {
   bool PassesEverything() const { return instructions_.empty(); }
   // For setsockopt(SO_ATTACH_FILTER). Not for an empty filter.
   sock_fprog Program() const;
-  // Sets it on a packet socket; does nothing for an empty filter. Throws SystemError.
+  // Sets it on a packet socket; does nothing for an empty filter. The kernel takes the outermost
+  // VLAN tag off a frame before it filters (skb_vlan_untag() of net/core/skbuff.c): the filter sees
+  // the frame as on the wire all the same (ForSocket()). Throws SystemError, and UsageError for a
+  // filter that is too long.
   void Attach(int socket_fd) const;
+  // The instructions for that: these, and behind a test of the tag the same again, which read
+  // behind the tag what the frame has there, and the tag itself from where the kernel keeps it
+  // (SKF_AD_* of linux/filter.h). Reads that cover a part of the tag and something else, as
+  // ether[12:4], see the frame without it.
+  std::vector<sock_filter> ForSocket() const;
   // Runs it here, without a socket.
   bool Matches(std::span<const std::byte> frame) const;
   const std::vector<sock_filter>& instructions() const { return instructions_; }
