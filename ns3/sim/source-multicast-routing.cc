@@ -4,6 +4,13 @@
 
 #include "source-multicast-routing.h"
 
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-routing-table-entry.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6-route.h"
+#include "ns3/ipv6-routing-table-entry.h"
+#include "ns3/ipv6.h"
+
 namespace ns3::sim
 {
 

@@ -125,14 +125,16 @@ void Conductor::TakeRoutes(int from, const json& passages) {
   const bool late = std::ranges::all_of(
       passages_, [](const auto& message) { return message.second.value("late", false); });
   Passages all;
+  uint64_t pairs = 0;
   for (const auto& [rank, message] : passages_) {
     if (!late && !message.at("unreachable").empty()) return;
+    pairs += message.at("pairs").get<uint64_t>();
     all.merge(message.at("passages").get<Passages>());
   }
   const NodePairs unreachable = Unreachable(*scenario_, all);
   if (!late && !unreachable.empty()) return;
   converged_ = true;
-  send_to_all_({{"type", kConverged}, {"unreachable", unreachable}});
+  send_to_all_({{"type", kConverged}, {"pairs", pairs}, {"unreachable", unreachable}});
 }
 
 }  // namespace viaduct::hosts

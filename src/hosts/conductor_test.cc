@@ -32,7 +32,8 @@ class ConductorTest : public testing::Test {
     conductor_.Take(
         rank,
         {{"type", kRoutes},
-         {"passages", {{"passages", passages}, {"unreachable", unreachable}, {"late", late}}}});
+         {"passages",
+          {{"passages", passages}, {"pairs", 6}, {"unreachable", unreachable}, {"late", late}}}});
   }
 
   scenario::Scenario scenario_;
@@ -49,6 +50,7 @@ TEST_F(ConductorTest, RoutesHaveConvergedWhenThoseOfAllHostsTogetherReach) {
   ASSERT_EQ(sent_.size(), 1U);
   EXPECT_EQ(sent_[0]["type"], kConverged);
   EXPECT_EQ(sent_[0]["unreachable"], json::array());
+  EXPECT_EQ(sent_[0]["pairs"], 12) << "of both hosts";
 }
 
 TEST_F(ConductorTest, EachHostsRoutesMayLeadOnAndStillNotArrive) {

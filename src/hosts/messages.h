@@ -4,8 +4,9 @@
 //   met        rank 0 to all: every host has; "start": on rank 0's clock, ns; "clocks": by host,
 //              see ClockReading; "ranks": by host
 //   routes     to rank 0: "passages" (run::Peers::ReportRoutes())
-//   converged  rank 0 to all: the routes of all hosts together reach every node, but for the pairs
-//              of "unreachable", which had until convergence.timeout
+//   converged  rank 0 to all: the routes of all hosts together reach every node, of "pairs" pairs
+//   of
+//              nodes all but those of "unreachable", which had until convergence.timeout
 //   flow       to the host of a flow's receiver (run::Peers::Tell())
 //   result     to rank 0: "result" (result::RunResult) of this host's part
 //   failed     to rank 0, and from it to all: "error", "status"

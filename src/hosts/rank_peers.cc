@@ -127,7 +127,7 @@ void RankPeers::TakeMessage(int from, const json& message) {
     }
   } else if (from_rank_0) {
     if (type == kMet) met_[message.at("stage")] = message;
-    if (type == kConverged && converged_) converged_(message.at("unreachable"));
+    if (type == kConverged && converged_) converged_(message);
     first_.emplace(type, message);
   } else if (type == kFailed && from == 0 && !(conductor_ && !conductor_->failure())) {
     if (ending_) return;

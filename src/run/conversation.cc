@@ -71,8 +71,9 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.Fd(), [this] { Read(); });
   if (peers_) {
-    peers_->OnConverged([this](const json& unreachable) {
-      simulator_.Tell({{"command", "go"}, {"unreachable", unreachable}});
+    peers_->OnConverged([this](const json& everywhere) {
+      everywhere_ = everywhere;
+      simulator_.Tell({{"command", "go"}, {"unreachable", everywhere.at("unreachable")}});
     });
   }
   loop_.Watch(simulator_.OutputFd(), [this] {
@@ -100,8 +101,9 @@ void Conversation::Handle(const json& message) {
   } else if (event == "progress" && convergence_) {
     progress_.Status(fmt::format("{:.1f} s simulated", message.value("time", 0.0)));
   } else if (event == "progress") {
-    progress_.Status(fmt::format("{:.1f} s: {} of {} pairs reach", message.value("time", 0.0),
-                                 message.value("reachable", 0), message.value("pairs", 0)));
+    progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} reach", message.value("time", 0.0),
+                                 message.value("reachable", 0), message.value("pairs", 0),
+                                 peers_ ? " of this host" : ""));
   } else if (event == "passages" && peers_) {
     peers_->ReportRoutes(message);
   } else if (event == "timing") {
@@ -182,6 +184,17 @@ double Conversation::WaitForLab() {
   return seconds;
 }
 
+result::Convergence Conversation::Everywhere() const {
+  result::Convergence reach = *convergence_;
+  if (!everywhere_) return reach;
+  everywhere_->at("pairs").get_to(reach.pairs);
+  // What the routes of all hosts lacked; of those that this host still awaited then, its own.
+  const json& lacked = everywhere_->at("unreachable");
+  if (!lacked.empty()) lacked.get_to(reach.unreachable);
+  reach.reachable = reach.pairs - static_cast<uint32_t>(reach.unreachable.size());
+  return reach;
+}
+
 result::Convergence Conversation::WaitForConvergence() {
   const bool real = scenario_.mode != scenario::Mode::kSimulate;
   const Instant deadline =
@@ -190,8 +203,9 @@ result::Convergence Conversation::WaitForConvergence() {
   if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
     throw Error("the simulator hangs: it reports nothing about convergence");
   }
-  CheckConvergence(scenario_, *convergence_);
-  progress_.Line(ConvergenceLine(scenario_, *convergence_));
+  const result::Convergence everywhere = Everywhere();
+  CheckConvergence(scenario_, everywhere);
+  progress_.Line(ConvergenceLine(scenario_, everywhere));
   return *convergence_;
 }
 

@@ -59,6 +59,8 @@ class Conversation {
   void HandleProgram(const nlohmann::json& message);
   void Fail(const std::string& failure);  // "": none
   void Paused(const nlohmann::json& message);
+  // The pairs that reach each other: those of all hosts, if the lab has several.
+  result::Convergence Everywhere() const;
 
   const scenario::Scenario& scenario_;
   SimulatorProcess& simulator_;
@@ -68,6 +70,7 @@ class Conversation {
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;
+  std::optional<nlohmann::json> everywhere_;  // of Peers::OnConverged()
   std::optional<result::Timing> timing_;
   nlohmann::json report_;  // null until it arrives
   std::vector<result::FlowResult> flows_;

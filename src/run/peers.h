@@ -33,8 +33,9 @@ class Peers {
   virtual Instant MeetToStart() = 0;
 
   // How far packets get by this host's routes ("passages" of simulator_process.h). When those of
-  // all hosts together reach every node, or the time for it is over, `converged` is called once:
-  // with a list of pairs [from, to], of all hosts, that cannot reach.
+  // all hosts together reach every node, or the time for it is over, `converged` is called once,
+  // with what holds for all hosts: "pairs", their number, and "unreachable", a list of those [from,
+  // to] that cannot reach.
   virtual void ReportRoutes(const nlohmann::json& passages) = 0;
   virtual void OnConverged(std::function<void(const nlohmann::json&)> converged) = 0;
 
