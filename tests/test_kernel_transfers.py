@@ -82,6 +82,26 @@ def test_bad_choices_are_one_line() -> None:
     assert "ns3 or kernel" in run("--stack=no-such").error_line(2)
 
 
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        ("ns3::KernelUdpSocketFactory", "needs sockets with connections"),
+        ("ns3::KernelRawSocketFactory", "needs sockets with connections"),
+        ("ns3::NoSuchSocketFactory", "have no such socket factory"),
+        ("ns3::Node", "have no such socket factory"),
+    ],
+)
+def test_factories_without_connections_are_refused(factory: str, said: str) -> None:
+    """By the applications that need connections; ns-3 would end the program in silence."""
+    program = str(BUILD / "examples" / "viaduct-kernel-transfer")
+    assert said in execute([program, f"--factory={factory}"], timeout=120).error_line(2)
+    for scenario in ("bulk", "dumbbell"):
+        words = [f"--scenario={scenario}", "--stack=kernel", f"--factory={factory}"]
+        assert said in run(*words).error_line(2)
+    ns3 = run("--scenario=star", "--stack=ns3", "--factory=ns3::KernelTcpSocketFactory")
+    assert "have no such socket factory" in ns3.error_line(2)
+
+
 CHECKS = {
     "ip": "ip.check_checksum:TRUE",
     "tcp": "tcp.check_checksum:TRUE",

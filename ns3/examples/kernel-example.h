@@ -5,10 +5,14 @@
 #ifndef VIADUCT_KERNEL_EXAMPLE_H
 #define VIADUCT_KERNEL_EXAMPLE_H
 
+#include "ns3/node.h"
 #include "ns3/simulator.h"
+#include "ns3/socket-factory.h"
 
 #include "base/error.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -17,6 +21,36 @@
  * @file
  * Common code of the examples with kernel nodes.
  */
+
+/** Checks the factory of the applications' sockets, about which ns-3 says nothing that helps before
+ * it ends the program. Throws UsageError.
+ * @param name the TypeId, as given with --factory
+ * @param node a node that has it
+ * @param bulk whether BulkSendApplication is to use its sockets, which must have connections
+ */
+inline void
+CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
+{
+    ns3::TypeId id;
+    if (!ns3::TypeId::LookupByNameFailSafe(name, &id) ||
+        !id.IsChildOf(ns3::SocketFactory::GetTypeId()) || !node->GetObject<ns3::Object>(id))
+    {
+        throw viaduct::UsageError("--factory=" + name +
+                                  ": the nodes have no such socket factory; for example, with a "
+                                  "kernel: ns3::KernelTcpSocketFactory");
+    }
+    constexpr std::array CONNECTED{"ns3::TcpSocketFactory",
+                                   "ns3::KernelTcpSocketFactory",
+                                   "ns3::KernelMptcpSocketFactory",
+                                   "ns3::KernelSctpSocketFactory",
+                                   "ns3::KernelDccpSocketFactory"};
+    if (bulk && std::find(CONNECTED.begin(), CONNECTED.end(), name) == CONNECTED.end())
+    {
+        throw viaduct::UsageError("--factory=" + name +
+                                  ": this transfer needs sockets with connections: those of "
+                                  "ns3::Kernel{Tcp,Mptcp,Sctp,Dccp}SocketFactory");
+    }
+}
 
 /** Runs a simulation to its end and destroys it.
  * @param name of the program

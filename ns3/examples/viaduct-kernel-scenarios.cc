@@ -94,6 +94,7 @@ class Scenario
     void Bulk()
     {
         MakeNodes(2);
+        CheckFactory(factory, m_nodes.Get(0), true);
         const Address to = Link(0, 1, "500Kbps", "5ms");
         AddSink(1);
         BulkSendHelper source(factory, to);
@@ -106,6 +107,7 @@ class Scenario
     void Fifth()
     {
         MakeNodes(2);
+        CheckFactory(factory, m_nodes.Get(0), false);
         const Address to = Link(0, 1, "5Mbps", "2ms");
         auto errors = CreateObject<RateErrorModel>();
         errors->SetAttribute("ErrorRate", DoubleValue(0.00001));
@@ -123,6 +125,7 @@ class Scenario
     {
         constexpr uint32_t SPOKES = 8;
         MakeNodes(SPOKES + 1);
+        CheckFactory(factory, m_nodes.Get(0), false);
         AddSink(0);
         for (uint32_t i = 1; i <= SPOKES; ++i)
         {
@@ -140,6 +143,7 @@ class Scenario
     void Dumbbell()
     {
         MakeNodes(6); // 0, 1: senders; 2, 3: routers; 4, 5: receivers
+        CheckFactory(factory, m_nodes.Get(0), true);
         Link(0, 2, "10Mbps", "1ms");
         Link(1, 2, "10Mbps", "1ms");
         Link(2, 3, "1Mbps", "20ms");

@@ -86,6 +86,7 @@ Run(const Arguments& arguments)
     stack.SetAttribute("Kernel", StringValue(arguments.kernel));
     stack.SetGuests(arguments.guests);
     stack.Install(nodes);
+    CheckFactory(arguments.factory, nodes.Get(0), true);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
     std::vector<Ptr<PacketSink>> sinks;
     for (uint32_t i = 0; i < arguments.pairs; ++i)
