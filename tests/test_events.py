@@ -60,6 +60,38 @@ events:
         assert answered(flow, 6), "after the second"
 
 
+@pytest.mark.parametrize("plane", ["simulate", "kernel", "ebpf", "joined", "userspace"])
+def test_a_link_that_comes_up_carries_at_once(plane: str, scenario: Write, tmp_path: Path) -> None:
+    """Nobody has asked for a MAC address in vain, for which a kernel asks again after a second.
+
+    Packets are sent each millisecond, through the outage, by both ends and on to another node.
+    """
+    settings = "" if plane == "simulate" else f"data_plane: {plane}\n"
+    file = scenario(
+        STATIC
+        + settings
+        + """
+nodes: 3
+duration: 8s
+links: [{line: all}]
+flows:
+  - {type: udp, from: n0, to: n2, size: 100, rate: 800kbit}
+  - {type: udp, from: n1, to: n0, size: 100, rate: 800kbit}
+events:
+  - {at: 1s, link: n0-n1, state: down}
+  - {at: 2s, link: n0-n1, state: up}
+  - {at: 3500ms, link: n0-n1, state: down}
+  - {at: 4500ms, link: n0-n1, state: up}
+"""
+    )
+    done = run(file, tmp_path, "simulate" if plane == "simulate" else "offload")
+    at = [event["at"] for event in done["events"]]
+    outage = at[1] - at[0] + at[3] - at[2]
+    for flow in done["flows"]:
+        lost = (flow["sent"] - flow["received"]) / 1000
+        assert outage - 0.1 < lost < outage + 0.6, (at, flow["lost_at"])
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("addressing", [IPV4, IPV6], ids=["ipv4", "ipv6"])
 def test_a_flow_may_begin_while_its_link_is_down(

@@ -182,9 +182,12 @@ int Client::IfIndex(const lab::Endpoint& endpoint) {
   return Member<int>(answer, "ifindex");
 }
 
-void Client::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
-  state_->caller.CallJson(MessageType::kSetLinkUp,
-                          {{"node", endpoint.node}, {"interface", endpoint.interface}, {"up", up}});
+void Client::SetEndsUp(const std::vector<lab::Endpoint>& ends, bool up) {
+  json list = json::array();
+  for (const lab::Endpoint& endpoint : ends) {
+    list.push_back({{"node", endpoint.node}, {"interface", endpoint.interface}});
+  }
+  state_->caller.CallJson(MessageType::kSetLinkUp, {{"endpoints", list}, {"up", up}});
 }
 
 void Client::SetAddresses(const lab::Endpoint& endpoint,

@@ -153,7 +153,9 @@ class Client {
   // The index of an interface in its node's namespace.
   int IfIndex(const lab::Endpoint& endpoint);
   // Sets a link of the lab up or down at one endpoint.
-  void SetLinkUp(const lab::Endpoint& endpoint, bool up);
+  void SetLinkUp(const lab::Endpoint& endpoint, bool up) { SetEndsUp({endpoint}, up); }
+  // At all of its ends; neighbours are asked for when all are up (lab::Lab::SetEndsUp()).
+  void SetEndsUp(const std::vector<lab::Endpoint>& ends, bool up);
 
   // Makes these the interface's addresses; link-local ones of IPv6 are the kernel's own.
   void SetAddresses(const lab::Endpoint& endpoint, const std::vector<wire::IpPrefix>& addresses);

@@ -269,9 +269,10 @@ std::vector<std::optional<Passage>> LabOperations::LookUp(
   return passages;
 }
 
-void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
-  TheLab().SetLinkUp(endpoint, up);
-  if (up) StateOf(endpoint.node).routes->Reinstall();
+void LabOperations::SetLinkUp(const std::vector<lab::Endpoint>& ends, bool up) {
+  TheLab().SetEndsUp(ends, up);
+  if (!up) return;
+  for (const lab::Endpoint& end : ends) StateOf(end.node).routes->Reinstall();
 }
 
 void LabOperations::SetAddresses(const lab::Endpoint& endpoint,

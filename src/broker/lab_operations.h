@@ -40,7 +40,7 @@ class LabOperations final : public Operations {
   std::vector<std::optional<Passage>> LookUp(
       const std::string& node, const std::vector<wire::IpAddress>& destinations) override;
   int IfIndex(const lab::Endpoint& endpoint) override { return TheLab().IfIndex(endpoint); }
-  void SetLinkUp(const lab::Endpoint& endpoint, bool up) override;
+  void SetLinkUp(const std::vector<lab::Endpoint>& ends, bool up) override;
   void SetAddresses(const lab::Endpoint& endpoint,
                     const std::vector<wire::IpPrefix>& addresses) override;
   UniqueFd OpenLinkMonitor(const std::string& node) override;

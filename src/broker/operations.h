@@ -35,7 +35,7 @@ class Operations {
   virtual std::vector<std::optional<Passage>> LookUp(
       const std::string& node, const std::vector<wire::IpAddress>& destinations) = 0;
   virtual int IfIndex(const lab::Endpoint& endpoint) = 0;
-  virtual void SetLinkUp(const lab::Endpoint& endpoint, bool up) = 0;
+  virtual void SetLinkUp(const std::vector<lab::Endpoint>& ends, bool up) = 0;
   virtual void SetAddresses(const lab::Endpoint& endpoint,
                             const std::vector<wire::IpPrefix>& addresses) = 0;
   virtual UniqueFd OpenLinkMonitor(const std::string& node) = 0;

@@ -156,8 +156,12 @@ Reply PerformOnLab(Operations& operations, Message& request) {
     case MessageType::kIfIndex:
       return {{{"ifindex", operations.IfIndex(EndpointOf(arguments()))}}, {}};
     case MessageType::kSetLinkUp: {
-      const json request = arguments();
-      operations.SetLinkUp(EndpointOf(request), Member<bool>(request, "up"));
+      const json wanted = arguments();
+      std::vector<lab::Endpoint> endpoints;
+      for (const json& endpoint : Member<std::vector<json>>(wanted, "endpoints")) {
+        endpoints.push_back(EndpointOf(endpoint));
+      }
+      operations.SetLinkUp(endpoints, Member<bool>(wanted, "up"));
       return {};
     }
     case MessageType::kSetAddresses:

@@ -37,7 +37,7 @@ class MockOperations : public Operations {
   MOCK_METHOD(void, ApplyRoutes, (const std::string&, const fib::RouteChanges&), (override));
   MOCK_METHOD(const fib::RouteTable&, Routes, (const std::string&), (override));
   MOCK_METHOD(int, IfIndex, (const lab::Endpoint&), (override));
-  MOCK_METHOD(void, SetLinkUp, (const lab::Endpoint&, bool), (override));
+  MOCK_METHOD(void, SetLinkUp, (const std::vector<lab::Endpoint>&, bool), (override));
   MOCK_METHOD(void, SetAddresses, (const lab::Endpoint&, const std::vector<wire::IpPrefix>&),
               (override));
   MOCK_METHOD(UniqueFd, OpenLinkMonitor, (const std::string&), (override));

@@ -1,6 +1,7 @@
 // viaduct link: takes a link of a lab that is up, or of a paused simulation, down, and up again.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/edit_distance.h"
@@ -15,6 +16,34 @@
 namespace viaduct::cli {
 namespace {
 
+// The ends of the link in this lab's description that are in namespaces; none: there is no such
+// link. The names that there are go to `known`.
+std::optional<std::vector<lab::Endpoint>> FindEnds(const nlohmann::json& lab,
+                                                   const std::string& name,
+                                                   std::vector<std::string>& known) {
+  std::vector<lab::Endpoint> ends;
+  for (const nlohmann::json& link : lab.at("links")) {
+    known.push_back(link.at("name").get<std::string>());
+    if (known.back() != name) continue;
+    for (const nlohmann::json& end : link.at("endpoints")) {
+      lab::Endpoint endpoint{end.at("node").get<std::string>(),
+                             end.at("interface").get<std::string>()};
+      // A remote node's end is its client's.
+      if (lab.at("namespaces").contains(endpoint.node)) ends.push_back(std::move(endpoint));
+    }
+    return ends;
+  }
+  for (const nlohmann::json& node : lab.at("nodes")) {
+    for (const nlohmann::json& interface : node.at("interfaces")) {
+      if (!interface.contains("link")) continue;
+      known.push_back(interface.at("link").get<std::string>());
+      if (known.back() != name) continue;
+      return {{{node.at("name").get<std::string>(), interface.at("name").get<std::string>()}}};
+    }
+  }
+  return std::nullopt;
+}
+
 // Both ends, as an event of a scenario does: routes that the kernel dropped come back with it.
 void SetLink(const std::string& target, bool up) {
   const NodeName name(target);
@@ -25,19 +54,12 @@ void SetLink(const std::string& target, bool up) {
   broker::Client client = broker::Client::ConnectToLab(ChooseLab(name.place));
   const nlohmann::json lab = client.Describe();
   std::vector<std::string> known;
-  for (const nlohmann::json& link : lab.at("links")) {
-    known.push_back(link.at("name").get<std::string>());
-    if (known.back() != name.node) continue;
-    for (const nlohmann::json& end : link.at("endpoints")) {
-      const lab::Endpoint endpoint{end.at("node").get<std::string>(),
-                                   end.at("interface").get<std::string>()};
-      // A remote node's end is its client's.
-      if (lab.at("namespaces").contains(endpoint.node)) client.SetLinkUp(endpoint, up);
-    }
-    return;
+  const auto ends = FindEnds(lab, name.node, known);
+  if (!ends) {
+    throw UsageError("lab " + lab.at("name").get<std::string>() + " has no link '" + name.node +
+                     "'" + DidYouMean(name.node, known));
   }
-  throw UsageError("lab " + lab.at("name").get<std::string>() + " has no link '" + name.node + "'" +
-                   DidYouMean(name.node, known));
+  client.SetEndsUp(*ends, up);
 }
 
 }  // namespace

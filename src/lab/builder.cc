@@ -101,11 +101,33 @@ struct Lab::State {
       const Endpoint& end = link.endpoints[i];
       if (FindRemote(topology, end.node) != nullptr) continue;
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
-      if (link.kind == Link::Kind::kBridge || IsEmulated(topology, link, i) ||
-          IsJoined(topology, link)) {
+      if (HasHubPort(link, i)) {
         AwaitCarrier(link, SpaceOf(kHubNode), HubPort(number, i));
       }
     }
+  }
+
+  // The same after an end has been set up: of it, and of its other end in the hub. Less patient,
+  // and no error: somebody may have set that one down.
+  void AwaitCarrierOf(const Endpoint& endpoint) {
+    constexpr Duration kPatience = Duration::Milliseconds(500);
+    SpaceOf(endpoint.node).netlink.AwaitRunning(endpoint.interface, kPatience);
+    for (size_t number = 0; number < topology.links.size(); ++number) {
+      const Link& link = topology.links[number];
+      for (size_t i = 0; i < link.endpoints.size(); ++i) {
+        const Endpoint& end = link.endpoints[i];
+        if (end.node == endpoint.node && end.interface == endpoint.interface &&
+            HasHubPort(link, i)) {
+          SpaceOf(kHubNode).netlink.AwaitRunning(HubPort(number, i), kPatience);
+        }
+      }
+    }
+  }
+
+  // Whether the end is a pair whose other end is in the hub.
+  bool HasHubPort(const Link& link, size_t end) const {
+    return link.kind == Link::Kind::kBridge || IsEmulated(topology, link, end) ||
+           IsJoined(topology, link);
   }
 
   static void AwaitCarrier(const Link& link, Space& space, const std::string& interface) {
@@ -523,6 +545,21 @@ int Lab::IfIndex(const Endpoint& endpoint) {
 
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
   NetlinkOf(endpoint.node).SetUp(state_->IfIndexOf(endpoint), up);
+}
+
+void Lab::SetEndsUp(const std::vector<Endpoint>& ends, bool up) {
+  const bool is_up = std::ranges::all_of(ends, [&](const Endpoint& end) {
+    return NetlinkOf(end.node).FindLink(state_->IfIndexOf(end)).value_or(sys::LinkInfo{}).up;
+  });
+  if (!up || is_up || ends.size() < 2) {
+    for (const Endpoint& end : ends) SetLinkUp(end, up);
+    return;
+  }
+  for (const Endpoint& end : ends) SetLinkUp(end, true);
+  for (const Endpoint& end : ends) state_->AwaitCarrierOf(end);
+  for (const Endpoint& end : ends) {
+    NetlinkOf(end.node).ForgetUnresolvedNeighbours(state_->IfIndexOf(end));
+  }
 }
 
 bool Lab::HasQdisc(const Endpoint& endpoint) const {

@@ -59,6 +59,9 @@ class Lab {
   void RecordForwarder(const ForwarderHistory& history);
   int IfIndex(const Endpoint& endpoint);  // in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
+  // The same for all ends of a link. When all are up, the kernels have forgotten the MAC addresses
+  // that they asked for while one was not: they would ask again after a second only.
+  void SetEndsUp(const std::vector<Endpoint>& ends, bool up);
   // Whether this endpoint's transmissions pass a queueing discipline (a SPEC emulated by the
   // kernel, a physical interface), or are seen by captures there alone (to a remote node): a packet
   // socket that sends on it must not bypass it

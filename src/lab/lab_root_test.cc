@@ -12,8 +12,11 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <sstream>
+#include <string>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "lab/builder.h"
 #include "lab/hub.h"
 #include "lab/test/lab_fixture.h"
@@ -424,6 +427,34 @@ TEST_F(PhysicalRootTest, MissingOrBusyIsRefused) {
   EXPECT_THAT(ErrorOfBuilding<UsageError>(WithNic()),
               HasSubstr("nic0 is busy: the host uses it as 198.51.100.7/24"));
   EXPECT_TRUE(host.FindLink("nic0"));
+}
+
+// Incomplete entries of the node's kernel (/proc/net/arp, flags 0).
+bool HasUnresolved(const Lab& lab, const char* node, const std::string& address) {
+  const sys::NamespaceScope scope(lab.NamespaceFd(node));
+  std::istringstream lines(ReadFile("/proc/thread-self/net/arp"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string neighbour, type, flags;
+    words >> neighbour >> type >> flags;
+    if (neighbour == address && flags == "0x0") return true;
+  }
+  return false;
+}
+
+TEST_F(LabRootTest, NeighboursAskedForInVainAreAskedForAnewWhenTheLinkIsUp) {
+  Lab lab(Line(2), Options());
+  const Endpoint near{"n0", "eth1"}, far{"n1", "eth0"};
+  lab.SetEndsUp({near, far}, false);
+  lab.SetLinkUp(near, true);
+  const UniqueFd sender = UdpSocket(lab.NamespaceFd("n0"));
+  const sockaddr_in to = At("10.0.0.2", 4711);
+  ASSERT_EQ(sendto(sender.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to), 1);
+  ASSERT_TRUE(HasUnresolved(lab, "n0", "10.0.0.2")) << "asked for while the other end is down";
+  lab.SetEndsUp({near, far}, true);
+  EXPECT_TRUE(lab.NetlinkOf("n0").GetLink("eth1").running);
+  EXPECT_FALSE(HasUnresolved(lab, "n0", "10.0.0.2"));
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
 }
 
 TEST_F(LabRootTest, MonitorSeesLinksGoDownAndUp) {

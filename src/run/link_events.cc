@@ -1,6 +1,7 @@
 #include "run/link_events.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "path/packet/pipeline_name.h"
 
@@ -8,11 +9,13 @@ namespace viaduct::run {
 
 void LinkEvents::Apply(const scenario::LinkEvent& event) {
   switch (event.kind) {
-    case scenario::LinkEvent::Kind::kState:
-      for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link, remotes_)) {
-        if (!peers_ || peers_->IsHere(endpoint.node)) client_.SetLinkUp(endpoint, event.on);
-      }
-      return;
+    case scenario::LinkEvent::Kind::kState: {
+      std::vector<lab::Endpoint> ends = EndpointsOf(scenario_, event.link, remotes_);
+      std::erase_if(ends, [&](const lab::Endpoint& end) {
+        return peers_ != nullptr && !peers_->IsHere(end.node);
+      });
+      return client_.SetEndsUp(ends, event.on);
+    }
     case scenario::LinkEvent::Kind::kSpec:
       return SetSpec(event);
     case scenario::LinkEvent::Kind::kCapture:

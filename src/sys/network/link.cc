@@ -15,6 +15,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -372,6 +374,31 @@ void Netlink::SetNeighbour(int ifindex, const wire::IpAddress& address, uint16_t
   message.Put(NDA_DST, address);
   if (mac != nullptr) message.Put(NDA_LLADDR, mac->bytes.data(), mac->bytes.size());
   socket_.Request(message, "set neighbour " + address.ToString() + " on " + Describe(ifindex));
+}
+
+void Netlink::ForgetUnresolvedNeighbours(int ifindex) {
+  std::vector<std::pair<uint8_t, std::vector<std::byte>>> unresolved;  // family, address
+  NetlinkMessage dump(RTM_GETNEIGH, NLM_F_DUMP);
+  dump.AppendHeader(ndmsg{});
+  socket_.Query(dump, "list the neighbours on " + Describe(ifindex), [&](const nlmsghdr* answer) {
+    const auto* header = static_cast<const ndmsg*>(NLMSG_DATA(answer));
+    const bool is_unresolved = (header->ndm_state & (NUD_INCOMPLETE | NUD_FAILED)) != 0;
+    if (header->ndm_ifindex != ifindex || !is_unresolved) return;
+    const nlattr* address = nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof *header, NDA_DST);
+    if (address == nullptr) return;
+    const auto* bytes = static_cast<const std::byte*>(nla_data(address));
+    unresolved.emplace_back(header->ndm_family,
+                            std::vector<std::byte>(bytes, bytes + nla_len(address)));
+  });
+  for (const auto& [family, address] : unresolved) {
+    ndmsg header{};
+    header.ndm_family = family;
+    header.ndm_ifindex = ifindex;
+    NetlinkMessage message(RTM_DELNEIGH, 0);
+    message.AppendHeader(header);
+    message.Put(NDA_DST, address.data(), address.size());
+    socket_.TryRequest(message);  // it may have gone, or have been resolved
+  }
 }
 
 LinkMonitor::LinkMonitor(int namespace_fd) {

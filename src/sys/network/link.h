@@ -112,6 +112,10 @@ class Netlink {
   void HoldNeighbour(int ifindex, const wire::IpAddress& address);
   void ReleaseNeighbour(int ifindex, const wire::IpAddress& address, const wire::MacAddress& mac);
 
+  // Neighbours that did not answer, or have not yet: the kernel asks for them anew with the next
+  // packet, not after the rest of a second. Packets that waited for them are lost.
+  void ForgetUnresolvedNeighbours(int ifindex);
+
   NetlinkSocket& socket() { return socket_; }
 
  private:
