@@ -452,6 +452,7 @@ class LinkReader {
 std::vector<path::TrafficClass> ClassesOf(const LinkSettings& link) {
   const bool has_directions = link.kind == lab::Link::Kind::kPair;
   std::vector<path::TrafficClass> classes;
+  classes.reserve(link.classes.size());
   for (const LinkClass& each : link.classes) {
     classes.push_back({each.name, each.filter, each.up.value_or(each.spec),
                        has_directions ? each.down.value_or(each.spec) : path::Spec()});

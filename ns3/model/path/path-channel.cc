@@ -266,6 +266,7 @@ PathChannel::SetClasses(const std::vector<viaduct::path::TrafficClass>& classes)
     NS_ABORT_MSG_UNLESS(m_directions.empty(),
                         "PathChannel " << GetName() << ": SetClasses() after it was used");
     std::vector<viaduct::sys::PacketFilter> filters;
+    filters.reserve(classes.size());
     for (const auto& each : classes)
     {
         filters.push_back(viaduct::sys::PacketFilter::Compile(each.filter));
