@@ -114,6 +114,24 @@ def test_clean_gives_the_interface_back(lab: str, scenario: Write, tmp_path: Pat
         wait_until(lambda: nic in links(), "the interface")
 
 
+def test_ls_counts_links_as_up_does(lab: str, scenario: Write, tmp_path: Path) -> None:
+    """An interface of the machine is one of them, which `link` takes down, too."""
+    with neighbour(lab, tmp_path) as nic:
+        done = viaduct("up", scenario(with_interface(nic, "ipv4"))).expect()
+        try:
+            assert "2 nodes, 2 links" in done.output + done.errors
+            assert "2 nodes, 2 links" in viaduct("ls", lab).expect().output
+            looked = json.loads(viaduct("ls", lab, "--json").expect().output)
+            assert [(each["name"], each["kind"]) for each in looked["links"]] == [
+                ("n0-n1", "pair"),
+                (nic, "interface"),
+            ]
+            viaduct("link", nic, "down").expect()
+            assert "UP" not in inside(f"{lab}.n1", "ip", "-br", "link", "show", nic).output.split()
+        finally:
+            viaduct("down", lab).expect()
+
+
 def test_mode_simulate_has_none(scenario: Write) -> None:
     file = scenario(with_interface("nic0", "ipv4"))
     line = viaduct("run", file, "--mode", "simulate").error_line(2)

@@ -22,11 +22,27 @@ using LinksByEnd = std::map<std::string, std::string>;
 
 std::string EndName(const lab::Endpoint& end) { return end.node + ":" + end.interface; }
 
+// Interfaces of the machine that are links of the lab.
+std::vector<InspectedLink> OutsideLinks(const lab::Topology& topology) {
+  std::vector<InspectedLink> links;
+  for (const lab::Node& node : topology.nodes) {
+    for (const lab::Interface& interface : node.interfaces) {
+      if (interface.link.empty()) continue;
+      InspectedLink& link = links.emplace_back();
+      link.name = interface.link;
+      link.kind = "interface";
+      link.ends = {EndName({node.name, interface.name})};
+    }
+  }
+  return links;
+}
+
 LinksByEnd LinksOf(const lab::Topology& topology) {
   LinksByEnd links;
   for (const lab::Link& link : topology.links) {
     for (const lab::Endpoint& end : link.endpoints) links[EndName(end)] = link.name;
   }
+  for (const InspectedLink& link : OutsideLinks(topology)) links[link.ends.front()] = link.name;
   return links;
 }
 
@@ -193,6 +209,7 @@ Inspection Inspect(const std::string& lab, Duration patience) {
   for (const lab::Link& link : topology.links) {
     inspection.links.push_back(InspectLink(link, engine.pipelines));
   }
+  for (InspectedLink& link : OutsideLinks(topology)) inspection.links.push_back(std::move(link));
   return inspection;
 }
 

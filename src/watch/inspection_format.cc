@@ -201,8 +201,9 @@ KeysOf<InspectedLink> InspectedLink::Keys() {
   using L = InspectedLink;
   static constexpr Key<L> kKeys[] = {
       Always<&L::name>("name", "text", "the link"),
-      Always<&L::kind>("kind", "pair, shared or between hosts", "what it is"),
-      Always<&L::ends>("ends", "a list of text", "NODE:INTERFACE of each end"),
+      Always<&L::kind>("kind", "pair, shared, between hosts or interface",
+                       "what it is; interface: of the machine, the other end is outside"),
+      Always<&L::ends>("ends", "a list of text", "NODE:INTERFACE of each end that is in the lab"),
       Always<&L::specs>("specs", "a list of SPECs",
                         "of what each end sends, as the lab was built; empty: a plain wire"),
       WhenSet<&L::emulator>("emulator", "engine or kernel", "what emulates it"),
