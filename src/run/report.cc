@@ -345,8 +345,6 @@ std::string CsvField(const std::string& text) {
   return quoted + "\"";
 }
 
-      const std::string unfinished =
-          capture.unfinished ? fmt::format(", {} not as on a wire", *capture.unfinished) : "";
 template <class T>
 std::string CsvNumber(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
@@ -376,7 +374,7 @@ std::string RenderHtml(const std::vector<RunResult>& runs, const std::string& di
   const std::string body =
       "<h1>" + EscapeHtml(name) + "</h1>\n" + Failures(runs) + "<pre>" + EscapeHtml(table) +
       "</pre>\n" + Comparison(runs) +
-      "<h2>Topology</h2>\n<div id=\"topology\"><p>Drawn by JavaScript.</p></div>\n" +
+      "<h2>Topology</h2>\n<div id=\"topology\"><p>Drawn by JavaScript.</p></div>\n" + Links(runs) +
       Convergence(runs) + Events(runs) +
       "<h2>Flows over time</h2>\n<div id=\"flows\"><p>Drawn by JavaScript.</p></div>\n" +
       Routes(runs) + Lateness(runs) + LoopBreakdown(runs) + Programs(runs, directory) +
