@@ -476,13 +476,10 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
 LabHelper::Frames
 LabHelper::ControlFramesOf(const viaduct::forward::ProgramDescription& program)
 {
-    if (program.control_type == 0)
-    {
-        return {.etherType = 0}; // there are none
-    }
     // A socket of that EtherType would get frames with a VLAN tag, too, and without the tag
     // (__netif_receive_skb_core() of net/core/dev.c); those are the program's, as in the simulator.
-    return {.filter = "ether proto " + std::to_string(program.control_type)};
+    const std::string type = std::to_string(program.control_type); // 0: there are none
+    return type == "0" ? Frames{.etherType = 0} : Frames{.filter = "ether proto " + type};
 }
 
 void
