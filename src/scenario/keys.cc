@@ -26,21 +26,6 @@ bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
 bool IsAwaited(const Program& program) { return !program.background; }
 
-void PrintHosts(YAML::Emitter& out, const Key&, const Scenario& scenario) {
-  if (scenario.hosts.empty()) return;
-  out << YAML::Key << "hosts" << YAML::Value << YAML::BeginMap;
-  for (const LabHost& host : scenario.hosts) {
-    out << YAML::Key << host.name << YAML::Value << YAML::BeginMap;
-    PrintMembers(out, "hosts.NAME", host);
-    out << YAML::EndMap;
-  }
-  out << YAML::EndMap;
-}
-
-void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host) {
-  PrintPair(out, key, host.address.ToString());
-}
-
 void PrintNode(YAML::Emitter& out, const Key& key, const LinkSettings& link) {
   if (!link.interface.empty()) PrintPair(out, key, link.nodes.front());
 }

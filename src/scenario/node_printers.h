@@ -1,4 +1,5 @@
-// What is printed of nodes by functions of its own, for the table of keys (scenario/keys.cc).
+// What is printed of nodes and hosts by functions of its own, for the table of keys
+// (scenario/keys.cc).
 #pragma once
 
 #include "scenario/keys.h"
@@ -6,6 +7,8 @@
 
 namespace viaduct::scenario {
 
+void PrintHosts(YAML::Emitter& out, const Key& key, const Scenario& scenario);
+void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host);
 void PrintPosition(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintWaypoints(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario);

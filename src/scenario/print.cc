@@ -101,4 +101,19 @@ void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   out << YAML::BeginMap << YAML::Key << "program" << YAML::Value << node.program << YAML::EndMap;
 }
 
+void PrintHosts(YAML::Emitter& out, const Key&, const Scenario& scenario) {
+  if (scenario.hosts.empty()) return;
+  out << YAML::Key << "hosts" << YAML::Value << YAML::BeginMap;
+  for (const LabHost& host : scenario.hosts) {
+    out << YAML::Key << host.name << YAML::Value << YAML::BeginMap;
+    PrintMembers(out, "hosts.NAME", host);
+    out << YAML::EndMap;
+  }
+  out << YAML::EndMap;
+}
+
+void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host) {
+  PrintPair(out, key, host.address.ToString());
+}
+
 }  // namespace viaduct::scenario

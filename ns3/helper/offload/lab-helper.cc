@@ -531,11 +531,9 @@ LabHelper::OpenRing(const std::string& node,
                     const std::string& interface,
                     const Frames& frames) const
 {
-    auto socket = m_state->broker->OpenPacketSocket(
-        {.node = node,
-         .interface = interface,
-         .ether_type = frames.etherType,
-         .filter = viaduct::sys::PacketFilter::Compile(frames.filter)});
+    viaduct::broker::PacketSocketOptions options{node, interface, frames.etherType};
+    options.filter = viaduct::sys::PacketFilter::Compile(frames.filter);
+    auto socket = m_state->broker->OpenPacketSocket(options);
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
     ring.ether_type = frames.etherType;
