@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "lab/hub.h"
 #include "lab/impairment.h"
@@ -107,18 +108,20 @@ struct Lab::State {
     }
   }
 
-  // The same after an end has been set up: of it, and of its other end in the hub. Less patient,
-  // and no error: somebody may have set that one down.
-  void AwaitCarrierOf(const Endpoint& endpoint) {
-    constexpr Duration kPatience = Duration::Milliseconds(500);
-    SpaceOf(endpoint.node).netlink.AwaitRunning(endpoint.interface, kPatience);
+  // The same after an end has been set up: of it, and of its other end in the hub. At most until
+  // `end_of_wait`, and no error: somebody may have set that one down.
+  void AwaitCarrierOf(const Endpoint& endpoint, Instant end_of_wait) {
+    const auto left = [&] {
+      return std::max(end_of_wait - MonotonicClock::Now(), Duration::Milliseconds(1));
+    };
+    SpaceOf(endpoint.node).netlink.AwaitRunning(endpoint.interface, left());
     for (size_t number = 0; number < topology.links.size(); ++number) {
       const Link& link = topology.links[number];
       for (size_t i = 0; i < link.endpoints.size(); ++i) {
         const Endpoint& end = link.endpoints[i];
         if (end.node == endpoint.node && end.interface == endpoint.interface &&
             HasHubPort(link, i)) {
-          SpaceOf(kHubNode).netlink.AwaitRunning(HubPort(number, i), kPatience);
+          SpaceOf(kHubNode).netlink.AwaitRunning(HubPort(number, i), left());
         }
       }
     }
@@ -556,7 +559,10 @@ void Lab::SetEndsUp(const std::vector<Endpoint>& ends, bool up) {
     return;
   }
   for (const Endpoint& end : ends) SetLinkUp(end, true);
-  for (const Endpoint& end : ends) state_->AwaitCarrierOf(end);
+  // An event is late by as much. Where others create and remove links at the time, the kernel tells
+  // carriers a second later and more (net/core/link_watch.c).
+  const Instant end_of_wait = MonotonicClock::Now() + Duration::Milliseconds(300);
+  for (const Endpoint& end : ends) state_->AwaitCarrierOf(end, end_of_wait);
   for (const Endpoint& end : ends) {
     NetlinkOf(end.node).ForgetUnresolvedNeighbours(state_->IfIndexOf(end));
   }
