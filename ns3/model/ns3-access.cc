@@ -172,12 +172,17 @@ Replace(ReverseMap& map, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
     map[newDevice] = interface;
 }
 
-/** @return the protocol if it is of this class itself, else null */
+/** @return the protocol if it is of this class itself, or has its table, else null */
 template <class Class, class Protocol>
 const Class*
 Exactly(const Protocol& protocol)
 {
-    return typeid(protocol) == typeid(Class) ? static_cast<const Class*>(&protocol) : nullptr;
+    if (typeid(protocol) == typeid(Class))
+    {
+        return static_cast<const Class*>(&protocol);
+    }
+    const bool hasItsTable = dynamic_cast<const InheritsUnicastTable*>(&protocol) != nullptr;
+    return hasItsTable ? dynamic_cast<const Class*>(&protocol) : nullptr;
 }
 
 template <class Static, class Name, class Protocol, class Visit>

@@ -107,6 +107,14 @@ std::vector<ProtocolHandler> ProtocolHandlers(const Node& node);
  */
 Ptr<const Ipv4StaticRouting> OlsrHnaTable(const olsr::RoutingProtocol& protocol);
 
+/** A base of classes derived from ns3::Ipv4StaticRouting or Ipv6StaticRouting whose unicast routes
+ * are those of the inherited table, so that VisitRoutes() may read it. */
+class InheritsUnicastTable
+{
+  public:
+    virtual ~InheritsUnicastTable() = default;
+};
+
 /** Takes a route of a protocol's table, and its metric (lower is better; 0 without metrics). */
 template <class Entry>
 using RouteVisitor = std::function<void(const Entry& route, uint32_t metric)>;
@@ -116,7 +124,8 @@ using RouteVisitor = std::function<void(const Entry& route, uint32_t metric)>;
  * takes: the public calls of ns-3 search the list from its start for each route.
  * @param protocol a protocol
  * @param visit called for each route
- * @return whether it is one of these classes itself; a derived one may have a table of its own
+ * @return whether it is one of these classes itself; a derived one may have a table of its own,
+ * unless it says that it has not (InheritsUnicastTable)
  */
 bool VisitRoutes(const Ipv4RoutingProtocol& protocol,
                  const RouteVisitor<Ipv4RoutingTableEntry>& visit);

@@ -7,6 +7,7 @@
 
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-static-routing.h"
+#include "ns3/ns3-access.h"
 
 namespace ns3::sim
 {
@@ -17,7 +18,7 @@ namespace ns3::sim
  * 3.48: Ipv4StaticRouting::LookupStatic(), "Skipping this case (SSM)"). A route of no source
  * (0.0.0.0) is for all.
  */
-class Ipv4SourceStaticRouting : public Ipv4StaticRouting
+class Ipv4SourceStaticRouting : public Ipv4StaticRouting, public ns3access::InheritsUnicastTable
 {
   public:
     bool RouteInput(Ptr<const Packet> p,
@@ -37,7 +38,7 @@ class Ipv4SourceStaticRouting : public Ipv4StaticRouting
 };
 
 /** The same of IPv6. */
-class Ipv6SourceStaticRouting : public Ipv6StaticRouting
+class Ipv6SourceStaticRouting : public Ipv6StaticRouting, public ns3access::InheritsUnicastTable
 {
   public:
     bool RouteInput(Ptr<const Packet> p,

@@ -86,12 +86,19 @@ def test_more_than_one_command_refuses_something() -> None:
     assert len(cases("-", *COMMANDS)) > 20
 
 
-@pytest.mark.parametrize(("key", "command"), cases("r", *COMMANDS))
+def is_refused_by_itself(key: str, command: str) -> bool:
+    """Rather than with what it is inside of."""
+    return key not in UNTRIED and not (
+        command == "several hosts" and key.startswith("links[].wifi.")
+    )
+
+
+REFUSED = [case for case in cases("r", *COMMANDS) if is_refused_by_itself(*case)]
+VISIBLE = [key for key, _ in cases("y", "simulate") if key not in INVISIBLE]
+
+
+@pytest.mark.parametrize(("key", "command"), REFUSED)
 def test_what_is_refused_is_named(tmp_path: Path, key: str, command: str) -> None:
-    if key in UNTRIED or (
-        command == "several hosts" and key.startswith(("hosts", "links[].wifi."))
-    ):
-        pytest.skip("inside of what is refused by itself")
     probe = PROBES[key]
     others = ("captures", "stack=kernel", "multicast")  # refused by themselves
     beside = [each for each in probe.beside if not each.startswith(others)]
@@ -119,11 +126,9 @@ def measured(folder: Path, *assignments: str) -> dict:
     return found
 
 
-@pytest.mark.parametrize("key", [key for key, _ in cases("y", "simulate")])
+@pytest.mark.parametrize("key", VISIBLE)
 def test_what_mode_simulate_honours_makes_a_difference(tmp_path: Path, key: str) -> None:
     """A key that nobody reads makes none."""
-    if key in INVISIBLE:
-        pytest.skip(INVISIBLE[key])
     probe = PROBES[key]
     if any("stack=kernel" in each for each in (*probe.beside, probe.change)):
         kernels.need()

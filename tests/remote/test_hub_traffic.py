@@ -68,7 +68,8 @@ def test_flows_run_beside_clients(
     traffic = json.loads(written.read_text())["traffic"]
     ping, udp, cut, late = traffic["flows"]
     assert (ping["sent"], ping["received"]) == (10, 10)
-    assert udp["sent"] == pytest.approx(125, abs=1)
+    # A sender that the machine keeps from sending offers less.
+    assert udp["sent"] + udp.get("not_offered", 0) == pytest.approx(125, abs=1)
     assert udp["received"] == udp["sent"]
     assert 0 < cut["received"] <= cut["sent"]
     assert late.get("error") or late["sent"] == 0
@@ -198,20 +199,25 @@ def test_programs_run_in_nodes_of_the_lab(
     assert any("false" in failure for failure in results["failures"])
 
 
+OF_A_CLIENT = [
+    ("flows[0].from", "flows: [{type: ping, from: a, to: r0}]\n"),
+    ("flows[0].to", "flows: [{type: ping, from: r0, to: a}]\n"),
+    ("programs[0].node", "programs: [{node: a, command: 'true'}]\n"),
+]
+
+
 @pytest.mark.parametrize(
-    ("key", "text"),
+    ("mode", "key", "text"),
     [
-        ("flows[0].from", "flows: [{type: ping, from: a, to: r0}]\n"),
-        ("flows[0].to", "flows: [{type: ping, from: r0, to: a}]\n"),
-        ("programs[0].node", "programs: [{node: a, command: 'true'}]\n"),
+        (mode, key, text)
+        for mode in MODES
+        for key, text in OF_A_CLIENT
+        if (mode, key) != ("simulate", "programs[0].node")  # programs are for kernels there
     ],
 )
-@pytest.mark.parametrize("mode", MODES)
 def test_what_a_client_would_have_to_do_is_refused(
     scenario: Callable[[str], Path], mode: str, key: str, text: str
 ) -> None:
-    if mode == "simulate" and key.startswith("programs"):
-        pytest.skip("programs of mode simulate are for kernels")
     refused = viaduct("hub", scenario(LINE.format(mode=mode) + text)).expect(2)
     assert f"{key}: node a is remote" in refused.errors
 
