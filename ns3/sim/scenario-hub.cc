@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// Those parts of a run that `viaduct hub` has.
+// The members of ScenarioRun that serve `viaduct hub`.
 #include "run-report.h"
 #include "scenario-run.h"
 

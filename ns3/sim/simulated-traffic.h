@@ -28,11 +28,11 @@ namespace ns3::sim
 class SimulatedTraffic
 {
   public:
-    /** What ends the simulation. */
+    /** Ways in which a simulation ends. */
     enum class Ending
     {
-        OWN,    //!< the end of the scenario's time, or of its programs
-        OTHERS, //!< whoever else uses the network
+        OWN,    //!< by the end of the scenario's time, or of its programs
+        OTHERS, //!< by whoever else uses the network
     };
 
     /** Schedules everything; times count from now.

@@ -37,7 +37,7 @@ class Ipv4SourceStaticRouting : public Ipv4StaticRouting, public ns3access::Inhe
     Ptr<Ipv4> m_ip; //!< the node's IP layer
 };
 
-/** The same of IPv6. */
+/** ns-3's static routing of IPv6, whose routes to groups are those of their source alone. */
 class Ipv6SourceStaticRouting : public Ipv6StaticRouting, public ns3access::InheritsUnicastTable
 {
   public:

@@ -42,7 +42,7 @@ void Up(const ScenarioOptions& options, bool quiet) {
   scenario::ResolveContainers(&scenario);
   NeedRoot();
   if (const std::string parts = PartsNotRun(scenario); !parts.empty()) {
-    std::fprintf(stderr, "not run in a lab that stays up: %s; viaduct run and viaduct hub do\n",
+    std::fprintf(stderr, "not run in a lab that stays up: %s; viaduct run does that\n",
                  parts.c_str());
   }
   run::BringUp(scenario, quiet);

@@ -48,8 +48,11 @@ std::unique_ptr<Captures> CapturesOf(const scenario::Scenario& scenario, broker:
 }  // namespace
 
 bool HasHubTraffic(const scenario::Scenario& scenario) {
-  return !scenario.flows.empty() || !scenario.programs.empty() || !scenario.link_events.empty() ||
-         !scenario.captures.empty() || !scenario.state.empty();
+  return HasTimedTraffic(scenario) || !scenario.captures.empty() || !scenario.state.empty();
+}
+
+bool HasTimedTraffic(const scenario::Scenario& scenario) {
+  return !scenario.flows.empty() || !scenario.programs.empty() || !scenario.link_events.empty();
 }
 
 void CheckHubTraffic(const scenario::Scenario& scenario) {

@@ -19,6 +19,8 @@ namespace viaduct::run {
 
 // Whether the scenario has anything of that.
 bool HasHubTraffic(const scenario::Scenario& scenario);
+// Whether any of that has a time, from convergence on.
+bool HasTimedTraffic(const scenario::Scenario& scenario);
 // Throws UsageError naming a flow or program of a remote node, whose programs are its client's; and
 // EnvironmentError if a lab's flows need a program that is missing.
 void CheckHubTraffic(const scenario::Scenario& scenario);

@@ -69,6 +69,11 @@ class SimulatedHub final : public Hub {
       result::HubTraffic traffic = DescribeTraffic(scenario_, std::move(flows_), programs_);
       traffic.events = std::move(events_);
       traffic.captures = std::move(files_.captures);
+      if (!converged_ && HasTimedTraffic(scenario_)) {
+        Fail(
+            "the hub ended before routes had converged: none of the scenario's flows, programs "
+            "and events has begun");
+      }
       traffic.state = files_.state.value_or(std::vector<result::StateFiles>());
       for (const result::Capture& capture : traffic.captures) {
         if (capture.error.empty()) continue;
@@ -110,6 +115,7 @@ class SimulatedHub final : public Hub {
     if (event == "converged") {
       const auto convergence = message.get<result::Convergence>();
       CheckConvergence(scenario_, convergence);
+      converged_ = true;
       progress().Line(ConvergenceLine(scenario_, convergence));
     } else if (event == "flow") {
       flows_.push_back(message.get<result::FlowResult>());
@@ -160,7 +166,8 @@ class SimulatedHub final : public Hub {
   bool serves_ = false;
   bool gathers_ = false;
   std::vector<result::ClientResult> gathered_;  // the clients of a part of the statistics
-  // Of what the scenario itself does:
+  bool converged_ = false;                      // what the scenario itself does has begun
+  // Of that:
   std::vector<result::FlowResult> flows_;
   std::vector<result::ProgramOutcome> programs_;
   std::vector<result::LinkEvent> events_;

@@ -233,6 +233,18 @@ def test_a_hub_without_traffic_says_nothing_of_it(
     assert not (folder / f"{file.stem}-captures").exists()
 
 
+def test_a_hub_that_ends_before_its_traffic_begins_has_failed(
+    hosts: Hosts, scenario: Callable[[str], Path], folder: Path
+) -> None:
+    """OLSR needs seconds: nothing has begun, which is no success without results."""
+    text = LINE.format(mode="simulate").replace("protocol: static", "protocol: OLSR")
+    written = folder / "hub.json"
+    file = scenario(text + "events: [{at: 1s, link: r1-r2, state: down}]\n")
+    with hub(hosts, file, "--json", str(written)) as process:
+        end(process, 1)
+    assert "before routes had converged" in json.loads(written.read_text())["failures"][0]
+
+
 def test_a_simulated_hub_waits_for_routes_that_events_count_from(
     hosts: Hosts, scenario: Callable[[str], Path], folder: Path
 ) -> None:
