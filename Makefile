@@ -46,7 +46,7 @@ setup:
 	@setup/uplot
 
 install:
-	@[ -e build/viaduct ] || { echo "install: nothing is built; make build first" >&2; exit 2; }
+	@[ -e build/viaduct-guest ] || { echo "install: not everything is built (make demo builds only its own programs); make build first" >&2; exit 2; }
 	@cmake --install build --prefix $(PREFIX)
 
 package: setup
