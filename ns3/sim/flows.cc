@@ -28,6 +28,7 @@
 #include "scenario/scenario.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace ns3::sim
@@ -65,15 +66,11 @@ HasRoute(Ptr<Node> node, const IpAddress& destination)
     return routing && routing->RouteOutput(Create<Packet>(), header, nullptr, error);
 }
 
-/** Lets a connection of an application that has started fail: its flow says that nothing arrived.
- */
+/** Lets the connection of a socket fail: its flow says that nothing arrived. */
 void
-TolerateFailure(Ptr<OnOffApplication> source)
+TolerateFailure(Ptr<Socket> socket)
 {
-    if (const auto socket = source->GetSocket())
-    {
-        ns3access::SetConnectionFailed(*socket, Callback<void, Ptr<Socket>>([](Ptr<Socket>) {}));
-    }
+    ns3access::SetConnectionFailed(*socket, Callback<void, Ptr<Socket>>([](Ptr<Socket>) {}));
 }
 
 } // namespace
@@ -145,7 +142,7 @@ SimulatedFlow::MakeSink(const char* protocol)
     return sink;
 }
 
-Ptr<Application>
+Ptr<OnOffApplication>
 SimulatedFlow::MakeConstantRate(int64_t rate, int size)
 {
     auto source = CreateObject<OnOffApplication>();
@@ -189,15 +186,20 @@ SimulatedFlow::MakeTcp(const Network& network)
     sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::ReceivedTcp, this));
     StartAndStop(sink, network.GetNode(m_flow.to), Time(0));
     Ptr<Application> source;
+    std::function<Ptr<Socket>()> socket;
     if (m_flow.rate)
     {
-        source = MakeConstantRate(*m_flow.rate, SEGMENT);
+        const auto constant = MakeConstantRate(*m_flow.rate, SEGMENT);
+        socket = [constant] { return constant->GetSocket(); };
+        source = constant;
     }
     else
     {
-        source = CreateObject<BulkSendApplication>();
-        source->SetAttribute("SendSize", UintegerValue(SEGMENT));
-        source->SetAttribute("MaxBytes", UintegerValue(0));
+        const auto bulk = CreateObject<BulkSendApplication>();
+        bulk->SetAttribute("SendSize", UintegerValue(SEGMENT));
+        bulk->SetAttribute("MaxBytes", UintegerValue(0));
+        socket = [bulk] { return bulk->GetSocket(); };
+        source = bulk;
     }
     SendTo(source, TCP);
     if (m_from)
@@ -205,11 +207,33 @@ SimulatedFlow::MakeTcp(const Network& network)
         source->SetAttribute("Local", AddressValue(SocketAddress(*m_from, 0)));
     }
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
-    if (const auto constant = DynamicCast<OnOffApplication>(source))
+    // Behind the event that starts it, which its initialization, an event too, schedules.
+    Simulator::Schedule(m_begin - Simulator::Now(), [this, socket] {
+        Simulator::ScheduleNow([this, socket] { WatchConnection(socket()); });
+    });
+}
+
+void
+SimulatedFlow::WatchConnection(Ptr<Socket> socket)
+{
+    if (!socket)
     {
-        // Behind the event that starts it, which its initialization, an event too, schedules.
-        Simulator::Schedule(m_begin - Simulator::Now(),
-                            [constant] { Simulator::ScheduleNow(&TolerateFailure, constant); });
+        return;
+    }
+    if (m_flow.rate)
+    {
+        TolerateFailure(socket);
+    }
+    const auto closed = MakeCallback(&SimulatedFlow::ConnectionClosed, this);
+    socket->SetCloseCallbacks(closed, closed);
+}
+
+void
+SimulatedFlow::ConnectionClosed(Ptr<Socket>)
+{
+    if (Simulator::Now() < End() && !m_broken)
+    {
+        m_broken = Simulator::Now();
     }
 }
 
@@ -419,6 +443,13 @@ std::string
 SimulatedFlow::Trouble() const
 {
     const bool tcp = m_flow.kind == Flow::Kind::kTcp;
+    if (m_broken && m_bytes > 0)
+    {
+        return "its connection ended after " +
+               viaduct::FormatDuration(
+                   viaduct::Duration::Nanoseconds((*m_broken - m_begin).GetNanoSeconds())) +
+               ", before the flow did: reset by the other end, or given up by TCP";
+    }
     const bool none = tcp ? m_bytes == 0 : m_ping && m_sent == 0;
     if (!none)
     {

@@ -10,6 +10,7 @@
 
 #include "ns3/application.h"
 #include "ns3/nstime.h"
+#include "ns3/onoff-application.h"
 #include "ns3/packet.h"
 #include "ns3/ping.h"
 #include "ns3/seq-ts-size-header.h"
@@ -60,9 +61,12 @@ class SimulatedFlow
     void MakeTcp(const Network& network);
     void MakePing(const Network& network);
     Ptr<Application> MakeSink(const char* protocol);
-    static Ptr<Application> MakeConstantRate(int64_t rate, int size);
+    static Ptr<OnOffApplication> MakeConstantRate(int64_t rate, int size);
     void SendTo(Ptr<Application> source, const char* protocol);
     void StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace);
+    /** Learns when the sender's connection ends; null: it has none. */
+    void WatchConnection(Ptr<Socket> socket);
+    void ConnectionClosed(Ptr<Socket> socket);
     void ReceivedTcp(Ptr<const Packet> packet, const Address& from);
     void ReceivedUdp(Ptr<const Packet> packet, const Address& from);
     void CountBytes(uint32_t bytes);
@@ -99,18 +103,19 @@ class SimulatedFlow
     Ptr<Ping> m_ping;                               //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
-    bool m_hasRoute{true};      //!< the sender, when it begins
-    Time m_firstArrival;        //!< of a packet (UDP, TCP)
-    Time m_lastArrival;         //!< of a packet that had not come before
-    uint64_t m_pings{0};        //!< to send
-    Time m_lastRequest;         //!< when the last of them so far was sent
-    uint64_t m_sent{0};         //!< requests (ping)
-    uint64_t m_received{0};     //!< packets
-    uint64_t m_duplicates{0};   //!< packets that came again
-    uint64_t m_bytes{0};        //!< payload received
-    uint64_t m_firstBytes{0};   //!< of these, in the first packet
-    viaduct::Histogram m_delay; //!< one-way delay, ns (UDP)
-    viaduct::Histogram m_rtt;   //!< round trip, ns (ping)
+    bool m_hasRoute{true};        //!< the sender, when it begins
+    Time m_firstArrival;          //!< of a packet (UDP, TCP)
+    Time m_lastArrival;           //!< of a packet that had not come before
+    std::optional<Time> m_broken; //!< when the connection ended before its time (TCP)
+    uint64_t m_pings{0};          //!< to send
+    Time m_lastRequest;           //!< when the last of them so far was sent
+    uint64_t m_sent{0};           //!< requests (ping)
+    uint64_t m_received{0};       //!< packets
+    uint64_t m_duplicates{0};     //!< packets that came again
+    uint64_t m_bytes{0};          //!< payload received
+    uint64_t m_firstBytes{0};     //!< of these, in the first packet
+    viaduct::Histogram m_delay;   //!< one-way delay, ns (UDP)
+    viaduct::Histogram m_rtt;     //!< round trip, ns (ping)
     /** Bytes received. */
     viaduct::TimeSeries m_series{viaduct::Duration::Seconds(1)};
     viaduct::result::Samples m_rtts;   //!< time, ms
