@@ -14,6 +14,7 @@
 #include "engine/classifier.h"
 #include "engine/loop.h"
 #include "engine/trace_file.h"
+#include "path/model/nat.h"
 #include "path/queue/shared_link.h"
 #include "wire/ethernet.h"
 
@@ -118,13 +119,15 @@ std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
 
 // Reports errors of a SPEC or its files on the caller's thread. The loop then finds the files in
 // the page cache.
-void Try(const Config& config, const path::Spec& spec) {
+void Try(const Config& config, const path::Spec& spec, size_t class_index) {
   MemoryBudget budget(config.memory);
   FramePool pool(budget, config.memory, config.frame_bytes);
   path::PipelineOptions options;
   path::SharedLinks links;
   options.read_file = ReadRegularFile;
   options.links = &links;
+  options.nat = std::make_shared<path::Nat>(config.seed, "");
+  options.is_class = class_index > 0;
   const path::Pipeline pipeline(spec, pool, std::move(options));
 }
 
@@ -132,9 +135,12 @@ void Try(const Config& config, const path::Spec& spec) {
 
 ChangeTrial::ChangeTrial(const Config& config) : config_(config), trial_(ReadRegularFile) {
   for (size_t pair = 0; pair < config.pairs.size(); ++pair) {
+    const auto nat = std::make_shared<path::Nat>(config.seed, config.pairs[pair].name);
     const auto add = [&](size_t class_index, const path::Spec& up, const path::Spec& down) {
-      pipelines_[{pair, Direction::kUp, class_index}] = trial_.Add(up);
-      pipelines_[{pair, Direction::kDown, class_index}] = trial_.Add(down);
+      for (const Direction direction : {Direction::kUp, Direction::kDown}) {
+        pipelines_[{pair, direction, class_index}] =
+            trial_.Add(direction == Direction::kUp ? up : down, {nat, direction, class_index > 0});
+      }
     };
     const Pair& entry = config.pairs[pair];
     add(0, entry.up, entry.down);
@@ -172,9 +178,12 @@ class Engine::Impl {
     }
     if (config_.trace) OpenTrace(*config_.trace, FormatOf(*config_.trace));
     if (config_.log) OpenTrace(*config_.log, path::TraceFormat::kLinkLog);
+    for (const Pair& pair : config_.pairs) {
+      nats_.push_back(std::make_shared<path::Nat>(config_.seed, pair.name));
+    }
     uint32_t index = 0;
     ForEachPipeline([&](size_t pair, size_t class_index, Direction direction) {
-      LoopOf(pair, direction).AddPipeline(pair, class_index, direction, index++);
+      LoopOf(pair, direction).AddPipeline(pair, class_index, direction, nats_[pair], index++);
     });
     for (const auto& loop : loops_) loop->JoinReceivers();
   }
@@ -200,7 +209,7 @@ class Engine::Impl {
 
   void Apply(const engine::Change& change) {
     const auto [index, class_index] = Find(config_, change);
-    Try(config_, change.spec);
+    Try(config_, change.spec, class_index);
     Loop& loop = LoopOf(index, change.direction);
     loop.Do([&, pair = index, place = class_index] {
       loop.Change(pair, place, change.direction, change.spec);
@@ -278,7 +287,8 @@ class Engine::Impl {
   std::vector<size_t> thread_of_;  // by side
   std::vector<std::unique_ptr<TraceFile>> traces_;
   std::vector<std::unique_ptr<Loop>> loops_;
-  std::vector<Loop*> receivers_, senders_;  // by port
+  std::vector<std::shared_ptr<path::Nat>> nats_;  // by pair
+  std::vector<Loop*> receivers_, senders_;        // by port
   std::vector<std::thread> threads_;
 };
 

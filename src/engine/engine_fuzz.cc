@@ -58,10 +58,10 @@ void Run(std::span<const uint8_t> input) {
   loop.AddSender(1, right.get());
   for (size_t i = 0; i < config.pairs.size(); ++i) {
     for (size_t j = 0; j <= config.pairs[i].classes.size(); ++j) {
-      loop.AddPipeline(i, j, Direction::kUp, 0);
+      loop.AddPipeline(i, j, Direction::kUp, nullptr, 0);
     }
     for (size_t j = 0; j <= config.pairs[i].classes.size(); ++j) {
-      loop.AddPipeline(i, j, Direction::kDown, 0);
+      loop.AddPipeline(i, j, Direction::kDown, nullptr, 0);
     }
   }
   loop.JoinReceivers();

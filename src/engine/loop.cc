@@ -98,7 +98,8 @@ void Loop::AddSender(size_t port, io::AnyPort* to) {
   senders_.back().pending.reserve(kMostPending + kBurst);
 }
 
-void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index) {
+void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction,
+                       std::shared_ptr<path::Nat> nat, uint32_t index) {
   const Pair& entry = config_.pairs[pair];
   const bool up = direction == Direction::kUp;
   const auto place = [](const auto& sides, size_t port) {
@@ -129,6 +130,9 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   }
   const auto id = static_cast<uint32_t>(lanes_.size());
   options.links = &links_;
+  options.nat = std::move(nat);
+  options.direction = direction;
+  options.is_class = class_index > 0;
   options.woken = [this, id] { Touch(id); };
   const std::string name = options.name;
   lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));

@@ -47,7 +47,8 @@ class Loop {
   // Must be called after the ports are added: adds one direction of a class of a pair (0: packets
   // that no class matches). Throws UsageError if the SPEC's files are invalid. `index`: the
   // pipeline's number in the trace, unique in the engine.
-  void AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index);
+  void AddPipeline(size_t pair, size_t class_index, Direction direction,
+                   std::shared_ptr<path::Nat> nat, uint32_t index);
 
   // Must be called after the pipelines are added. Throws UsageError if a shared link has no rate.
   void JoinReceivers();

@@ -40,7 +40,7 @@ class Bench {
     for (size_t i = 0; i < config_.pairs.size(); ++i) {
       for (const Direction direction : {Direction::kUp, Direction::kDown}) {
         for (size_t j = 0; j <= config_.pairs[i].classes.size(); ++j) {
-          loop_->AddPipeline(i, j, direction, 0);
+          loop_->AddPipeline(i, j, direction, nullptr, 0);
         }
       }
     }

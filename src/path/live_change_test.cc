@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "path/model/nat.h"
 #include "path/test_pipeline.h"
 #include "wire/test/packet_builder.h"
 
@@ -45,6 +46,10 @@ const std::vector<LiveChange> kChanges = {
     {"corrupt", "corrupt=50%", "corrupt=50%:corr=90%"},
     {"corrupt", "corrupt=50%", "corrupt=50%:header"},
     {"corrupt", "corrupt=50%", "corrupt=50%:checksum=fix"},
+    {"nat", "delay=1ms", "nat=port"},
+    {"nat", "nat=port", "nat=port:id=1"},
+    {"nat", "nat=port", "nat=port:rebind=9ms"},
+    {"nat", "nat=port:rebind=30ms", "nat=port:rebind=30ms,first=9ms"},
     {"fcs", "ber=1e-3", "fcs=drop"},
     {"slot", "slot=5ms", "slot=9ms"},
     {"slot", "slot=5ms", "slot=5ms:max=9ms"},
@@ -77,6 +82,7 @@ const char* const kFixed = "link";
 Outcome RunChange(const std::string& base, const std::string& change) {
   PipelineOptions options;
   options.read_file = ReadLiveFile;
+  options.nat = std::make_shared<Nat>(7, "pair");
   Bench bench(base, 7, options);
   bench.Observe();
   for (int i = 1; i <= kLivePackets; ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "path/model/nat.h"
 #include "path/queue/disciplines.h"
 #include "path/queue/make_rate_server.h"
 
@@ -66,8 +67,21 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
   return parts;
 }
 
+void Pipeline::CheckNat(const Spec& spec) const {
+  if (!spec.nat) return;
+  if (options_.is_class) {
+    throw UsageError("SPEC: nat: a class has none of its own; give it to the whole direction");
+  }
+  if (options_.nat == nullptr) {
+    throw UsageError(
+        "SPEC: nat: a link of many nodes has no side behind it; use links of two nodes");
+  }
+  options_.nat->Check(options_.direction, spec.nat);
+}
+
 void Pipeline::Begin(Instant now) {
   begun_ = now;
+  if (options_.nat) options_.nat->Begin(now);
   if (loss_) loss_->Begin(now, now);
   if (bottleneck_) bottleneck_->Begin(now);
   if (shared_ != nullptr) shared_->Begin(now);
@@ -93,6 +107,9 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
   }
   if (spec.reorder != spec_.reorder) delay_.SetReorder(spec.reorder);
   if (spec.slot != spec_.slot) slots_.Set(std::move(parts.slots));
+  if (spec.nat != spec_.nat) {
+    options_.nat->Set(options_.direction, spec.nat, HasBegun() ? std::optional(now) : std::nullopt);
+  }
   spec_ = spec;
 }
 
@@ -119,6 +136,7 @@ void Pipeline::InstallSharedRate(const Spec& spec, Parts& parts, Instant now) {
 
 void Pipeline::Change(const Spec& spec, Instant now) {
   CheckSpec(spec);
+  CheckNat(spec);
   JoinLink(spec);
   if (shared_ != nullptr) shared_->Check(user_, spec.link, spec.queue);
   Parts parts = MakeParts(spec);
@@ -137,6 +155,7 @@ void Pipeline::Push(FrameHandle frame, uint32_t bytes, Instant now) {
   Packet packet{
       .frame = frame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
   if (observer_ != nullptr) observer_->OnArrival(packet);
+  if (options_.nat && !LeaveNat(packet, now)) return Drop(packet, Fate::kNoBinding, now);
   if (loss_ && loss_->Lose(packet, loss_random_)) return Drop(packet, Fate::kLost, now);
   HitBits(packet);
   if (duplicate_ && duplicate_->Take(duplicate_random_)) return Duplicate(packet, now);
@@ -151,6 +170,20 @@ void Pipeline::Refuse(uint32_t bytes, Fate cause, Instant now) {
       .frame = kNoFrame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
   if (observer_ != nullptr) observer_->OnArrival(packet);
   Meet(packet, cause, now);
+}
+
+// The NAT is at the near end of the direction that leaves through it.
+bool Pipeline::LeaveNat(const Packet& packet, Instant now) {
+  return !options_.nat->IsOutward(options_.direction) || Translate(packet, now);
+}
+
+bool Pipeline::EnterNat(const Packet& packet) {
+  return !options_.nat->IsInward(options_.direction) || Translate(packet, packet.ready);
+}
+
+bool Pipeline::Translate(const Packet& packet, Instant at) {
+  store_.CompleteChecksum(packet.frame);
+  return options_.nat->Translate(options_.direction, store_.Bytes(packet.frame), at);
 }
 
 void Pipeline::HitBits(Packet& packet) {
@@ -249,6 +282,10 @@ std::optional<Packet> Pipeline::Arrive() {
   }
   if (packet.corrupted && spec_.frame_check == FrameCheck::kDrop) {
     Drop(packet, Fate::kBadFcs, packet.ready);
+    return std::nullopt;
+  }
+  if (options_.nat && !EnterNat(packet)) {
+    Drop(packet, Fate::kNoBinding, packet.ready);
     return std::nullopt;
   }
   Meet(packet, Fate::kDelivered, packet.ready);

@@ -1,6 +1,7 @@
-// One direction of an emulated path: loss, bit errors, duplication, rate and queue, delay, reorder,
-// slots, each optional, in this order. It does no I/O, reads no clock and is seeded: the same
-// packets at the same instants meet the same fates under the wall clock, ns-3's clock and a test's.
+// One direction of an emulated path: NAT, loss, bit errors, duplication, rate and queue, delay,
+// reorder, slots, each optional, in this order. It does no I/O, reads no clock and is seeded: the
+// same packets at the same instants meet the same fates under the wall clock, ns-3's clock and a
+// test's.
 #pragma once
 
 #include <memory>
@@ -81,6 +82,7 @@ class Pipeline final : private DropSink, private SharedLink::User {
   void Left(const Packet& packet) override;
   void Dropped(const Packet& packet, Fate cause, Instant at) override;
   void JoinLink(const Spec& spec);
+  void CheckNat(const Spec& spec) const;
   Parts MakeParts(const Spec& spec) const;
   void Install(const Spec& spec, Parts parts, Instant now);
   void InstallRate(const Spec& spec, Parts& parts, Instant now);
@@ -88,6 +90,9 @@ class Pipeline final : private DropSink, private SharedLink::User {
 
   bool HasBegun() const { return begun_ != Instant::Never(); }
   void Meet(const Packet& packet, Fate fate, Instant at);
+  bool LeaveNat(const Packet& packet, Instant now);
+  bool EnterNat(const Packet& packet);
+  bool Translate(const Packet& packet, Instant at);
   void HitBits(Packet& packet);
   void FlipBits(Packet& packet, bool errors, bool corruption);
   void Duplicate(const Packet& packet, Instant now);

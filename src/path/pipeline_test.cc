@@ -450,7 +450,7 @@ TEST(FateTest, EachHasAName) {
     names.push_back(FateName(static_cast<Fate>(i)));
   }
   EXPECT_THAT(names, testing::ElementsAre("delivered", "lost", "bad-fcs", "queue-full", "aqm",
-                                          "no-memory", "disk-behind", "refused"));
+                                          "no-memory", "disk-behind", "no-binding", "refused"));
 }
 
 }  // namespace

@@ -15,10 +15,13 @@ Trial::Trial(FileReader read_file)
 
 Trial::~Trial() = default;
 
-size_t Trial::Add(const Spec& spec) {
+size_t Trial::Add(const Spec& spec, Place place) {
   PipelineOptions options;
   options.read_file = read_file_;
   options.links = &links_;
+  options.nat = std::move(place.nat);
+  options.direction = place.direction;
+  options.is_class = place.is_class;
   pipelines_.push_back(std::make_unique<Pipeline>(spec, *frames_, std::move(options)));
   return pipelines_.size() - 1;
 }

@@ -15,8 +15,14 @@ class Trial {
  public:
   explicit Trial(FileReader read_file);
   ~Trial();
+  // A pipeline's place in its pair; of a link of many nodes there is no NAT.
+  struct Place {
+    std::shared_ptr<Nat> nat;
+    Direction direction = Direction::kUp;
+    bool is_class = false;
+  };
   // Adds a pipeline with this SPEC and returns its number: 0, 1, 2... Throws UsageError.
-  size_t Add(const Spec& spec);
+  size_t Add(const Spec& spec, Place place);
   // Throws UsageError if a link that pipelines share has no rate.
   void CheckLinks() const { links_.Check(); }
   // Throws UsageError, and changes nothing, where the pipeline cannot be given this SPEC now.

@@ -23,9 +23,9 @@ std::string RefusalOf(const Work& work) {
 
 TEST(TrialTest, RefusesWhatOnePipelineWouldRefuse) {
   Trial trial(ReadNothing);
-  EXPECT_THAT(RefusalOf([&] { trial.Add(ParseSpec("delay=trace:/nowhere")); }),
+  EXPECT_THAT(RefusalOf([&] { trial.Add(ParseSpec("delay=trace:/nowhere"), {}); }),
               HasSubstr("/nowhere: cannot be read"));
-  const size_t plain = trial.Add(Spec());
+  const size_t plain = trial.Add(Spec(), {});
   EXPECT_THAT(RefusalOf([&] { trial.Change(plain, ParseSpec("link=air rate=1Mbit")); }),
               HasSubstr("link: cannot be changed"));
   EXPECT_EQ(RefusalOf([&] { trial.Change(plain, ParseSpec("rate=1Mbit queue=3p")); }), "");
@@ -33,9 +33,9 @@ TEST(TrialTest, RefusesWhatOnePipelineWouldRefuse) {
 
 TEST(TrialTest, RefusesWhatPipelinesThatShareALinkWouldRefuse) {
   Trial trial(ReadNothing);
-  const size_t one = trial.Add(ParseSpec("link=air"));
+  const size_t one = trial.Add(ParseSpec("link=air"), {});
   EXPECT_THAT(RefusalOf([&] { trial.CheckLinks(); }), HasSubstr("link=air: it has no rate"));
-  const size_t two = trial.Add(ParseSpec("link=air rate=1Mbit"));
+  const size_t two = trial.Add(ParseSpec("link=air rate=1Mbit"), {});
   EXPECT_EQ(RefusalOf([&] { trial.CheckLinks(); }), "");
   EXPECT_THAT(RefusalOf([&] { trial.Change(one, ParseSpec("link=air rate=2Mbit")); }),
               HasSubstr("another SPEC gives its rate"));

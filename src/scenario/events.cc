@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/within.h"
+#include "path/model/nat.h"
 #include "path/trial.h"
 #include "scenario/binding.h"
 #include "scenario/moments.h"
@@ -149,12 +150,15 @@ class LinkTrial {
 
   void Add(const LinkSettings& link) {
     const bool is_pair = link.kind == lab::Link::Kind::kPair;
+    const auto nat = is_pair ? std::make_shared<path::Nat>(0, link.name) : nullptr;
     for (size_t i = 0; i < link.nodes.size(); ++i) {
       const bool is_down = is_pair && i == 1;
       const std::optional<path::Spec>& own = is_down ? link.down : link.up;
-      pipelines_[link.name].push_back({trial_.Add(own.value_or(link.spec)), is_down});
+      const auto direction = is_down ? path::Direction::kDown : path::Direction::kUp;
+      pipelines_[link.name].push_back(
+          {trial_.Add(own.value_or(link.spec), {nat, direction}), is_down});
       for (const path::TrafficClass& each : ClassesOf(link)) {
-        trial_.Add(is_down ? each.down : each.up);
+        trial_.Add(is_down ? each.down : each.up, {nat, direction, true});
       }
     }
   }

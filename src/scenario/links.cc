@@ -228,12 +228,31 @@ class LinkReader {
     entry.Each("classes", [&](const Section& each) {
       link.classes.push_back(ReadClass(each, link.classes, entry.Has("shared")));
     });
+    CheckNat(entry, link);
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
     const int most = LinkSettings::kMostMtu - (bridged_ ? bridged_->overhead : 0);
     if (bridged_ && link.mtu > most) {
       entry.Fail("mtu", fmt::format("{} is more than {}: {} makes frames up to {} bytes longer",
                                     link.mtu, most, bridged_->one, bridged_->overhead));
     }
+  }
+
+  // One end of a pair may be behind a NAT, for all that is sent from there.
+  static void CheckNat(const Section& entry, const LinkSettings& link) {
+    for (const LinkClass& each : link.classes) {
+      if (!each.spec.nat && !(each.up && each.up->nat) && !(each.down && each.down->nat)) continue;
+      entry.Fail("classes", fmt::format("'{}': nat is of a whole direction; give it to the link's "
+                                        "up or down",
+                                        each.name));
+    }
+    const bool up = link.up.value_or(link.spec).nat.has_value();
+    const bool down = link.down.value_or(link.spec).nat.has_value();
+    const char* const key = link.up || link.down ? (down ? "down" : "up") : "spec";
+    if ((up || down) && entry.Has("shared")) {
+      entry.Fail(key, "nat: a shared link has no side behind it; use links of two nodes");
+    }
+    if (up && down)
+      entry.Fail(key, "nat: one direction of a link can have it; give it to up or down");
   }
 
   static LinkClass ReadClass(const Section& entry, const std::vector<LinkClass>& before,

@@ -4,6 +4,7 @@
 
 #include "wire/checksum.h"
 #include "wire/link_tag.h"
+#include "wire/port_fields.h"
 #include "wire/segment.h"
 #include "wire/test/packet_builder.h"
 
@@ -21,6 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   packet::DescribePacket(frame);
   std::vector<std::byte> copy(frame.begin(), frame.end());
   CompletePartialChecksum(copy, start, offset);
+  for (const auto& fields : {FindPorts(frame), FindQuotedPorts(frame)}) {
+    if (!fields) continue;
+    copy.assign(frame.begin(), frame.end());
+    SetSourcePort(copy, *fields, start);
+    SetDestinationPort(copy, *fields, offset);
+  }
 
   // A frame whose tag was removed and added again is unchanged.
   std::vector<std::byte> tagged(frame.begin(), frame.end());

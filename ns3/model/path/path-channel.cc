@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "path/model/nat.h"
 #include "path/packet/pipeline_name.h"
 #include "path/pipeline.h"
 #include "path/queue/shared_link.h"
@@ -24,7 +25,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -67,10 +67,7 @@ CheckSharedLinks()
 
 /** @return what a pipeline for frames that @p device sends is constructed with */
 viaduct::path::PipelineOptions
-OptionsFor(const PathNetDevice& device,
-           const std::string& stream,
-           const std::string& pair,
-           std::function<void()> woken)
+OptionsFor(const PathNetDevice& device, const std::string& stream, const std::string& pair)
 {
     viaduct::path::PipelineOptions options;
     options.seed = PathSeed();
@@ -79,7 +76,6 @@ OptionsFor(const PathNetDevice& device,
     options.read_file = viaduct::ReadRegularFile;
     options.max_packet = device.GetMtu() + viaduct::wire::EthernetHeader::kSize;
     options.links = SharedLinks::Get();
-    options.woken = std::move(woken);
     return options;
 }
 
@@ -102,12 +98,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
         : m_channel(channel),
           m_device(device),
           m_group(group),
-          m_pipeline(
-              spec,
-              m_store,
-              OptionsFor(*channel.m_devices[device], stream, pair, [&channel, device, group] {
-                  channel.Arm(device, group);
-              }))
+          m_pipeline(spec, m_store, MakeOptions(stream, pair))
     {
         m_pipeline.Begin(PathNow());
         m_pipeline.SetObserver(this);
@@ -152,6 +143,17 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     }
 
   private:
+    viaduct::path::PipelineOptions MakeOptions(const std::string& stream, const std::string& pair)
+    {
+        auto options = OptionsFor(*m_channel.m_devices[m_device], stream, pair);
+        options.woken = [this] { m_channel.Arm(m_device, m_group); };
+        options.nat = m_channel.m_nat;
+        options.direction = m_channel.IsDown(m_device) ? viaduct::path::Direction::kDown
+                                                       : viaduct::path::Direction::kUp;
+        options.is_class = m_group > 0;
+        return options;
+    }
+
     void OnFate(const viaduct::path::Packet& packet, viaduct::path::Fate fate, Instant at) override
     {
         if (packet.corrupted && fate == viaduct::path::Fate::kDelivered)
@@ -206,6 +208,7 @@ void
 PathChannel::DoDispose()
 {
     m_directions.clear();
+    m_nat.reset();
     m_devices.clear();
     Channel::DoDispose();
 }
@@ -384,6 +387,10 @@ PathChannel::Direction&
 PathChannel::DirectionOf(std::size_t device, std::size_t group)
 {
     m_directions.resize(PlaceOf(m_devices.size(), 0));
+    if (!m_nat && m_devices.size() == 2)
+    {
+        m_nat = std::make_shared<viaduct::path::Nat>(PathSeed(), SharedStreamName(0));
+    }
     auto& direction = m_directions.at(PlaceOf(device, group));
     if (!direction)
     {

@@ -21,6 +21,11 @@
 #include <utility>
 #include <vector>
 
+namespace viaduct::path
+{
+class Nat;
+} // namespace viaduct::path
+
 namespace ns3
 {
 
@@ -213,6 +218,7 @@ class PathChannel : public Channel
     int64_t m_stream{-1};                      //!< from AssignStreams(); -1: derived from the name
     bool m_linkUp{true};                       //!< whether frames pass
     std::vector<Ptr<PathNetDevice>> m_devices; //!< all
+    std::shared_ptr<viaduct::path::Nat> m_nat; //!< of both directions; null: of a link of many
     std::vector<std::unique_ptr<Direction>> m_directions; //!< see PlaceOf()
 
     TracedCallback<Ptr<const Packet>, const PathFate&> m_fateTrace; //!< trace source Fate

@@ -18,6 +18,8 @@ std::string_view FateName(Fate fate) {
       return "no-memory";
     case Fate::kDiskBehind:
       return "disk-behind";
+    case Fate::kNoBinding:
+      return "no-binding";
     case Fate::kRefused:
       return "refused";
     case Fate::kCount:

@@ -18,6 +18,7 @@ enum class Fate : uint8_t {
   kAqm,         // active queue management
   kNoMemory,    // frame memory at its limit (--memory), with no disk to go to
   kDiskBehind,  // spill to disk could not keep up, or the disk is full
+  kNoBinding,   // a NAT had no binding for its port, or no room for one
   kRefused,     // after the path: the far interface is down or gone, or its MTU is smaller
   kCount,
 };

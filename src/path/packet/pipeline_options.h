@@ -8,9 +8,11 @@
 
 #include "base/random.h"
 #include "path/packet/packet.h"
+#include "path/packet/pipeline_name.h"
 
 namespace viaduct::path {
 
+class Nat;
 class SharedLinks;
 using FifoMaker = std::function<std::unique_ptr<Fifo>()>;
 // Reads a file that a SPEC names (trace, .dist) and returns its whole text; throws UsageError.
@@ -26,6 +28,11 @@ struct PipelineOptions {
   uint32_t max_packet = 1514;
   // Bytes of a tag that frames have on the link but not in the pipeline: they count for the rate.
   int64_t tag_bytes = 0;
+  // The NAT of the pair, for both of its pipelines and those of its classes; when absent a SPEC
+  // that has one is an error.
+  std::shared_ptr<Nat> nat;
+  Direction direction = Direction::kUp;  // of the pipeline in its pair
+  bool is_class = false;                 // the pipeline is one of a class of the pair's packets
   // The shared links of the pipeline's thread; when absent a SPEC that names one is an error.
   SharedLinks* links = nullptr;
   // Called when another pipeline's call has given this one a packet: NextEvent() may have changed.

@@ -210,6 +210,16 @@ constexpr Key kKeys[] = {
       frames without such a payload (fragments, other protocols, a bare ACK) stay as they are. It is not for `fcs=drop`.)",
       "0.1%"},
      Value<ParseCorruption, FormatCorruption, &Spec::corruption>()},
+    {{"nat", "port[`:rebind=T,first=T,id=N`]",
+      R"(The direction begins behind a NAT: the ports that UDP and TCP are sent from there are other ones
+      beyond it (addresses stay), drawn by the seed; everybody may answer to them, which the other direction
+      translates back, and what comes for a port that none was bound to is lost (`no-binding`). `rebind`: the ports
+      are replaced every T (the first time after `first`), so that what is still sent to the old ones is
+      lost; `id`: a live change to another number replaces them at that instant. One direction of a pair can have it,
+      not its classes, whose filters see the ports of the end that a frame comes from. Frames to groups, later
+      fragments and other protocols pass unchanged; ICMP errors are translated. ([An example](path.md#a-nat-that-rebinds))",
+      "port:rebind=5s"},
+     Value<ParseNat, FormatNat, &Spec::nat>()},
     {{"fcs", "ignore or drop",
       R"(Whether a frame with flipped bits is delivered (`ignore`, the default) or is dropped at the
       far end (`drop`), as a receiver does that checks the FCS. It is counted as `bad-fcs`.)",
@@ -405,6 +415,7 @@ void CheckSpec(const Spec& spec) {
   CheckQueue(spec);
   if (spec.loss) Located("loss", [&] { CheckLoss(*spec.loss); });
   CheckCorruption(spec);
+  if (spec.nat) Located("nat", [&] { spec.nat->Check(); });
   if (spec.duplication) Located("dup", [&] { spec.duplication->Check(); });
   if (spec.slot) Located("slot", [&] { spec.slot->Check(); });
 }

@@ -16,6 +16,7 @@
 #include "path/model/corruption.h"
 #include "path/model/delay_spec.h"
 #include "path/model/loss.h"
+#include "path/model/nat_spec.h"
 #include "path/model/slot_spec.h"
 #include "path/queue/queue_spec.h"
 
@@ -28,6 +29,7 @@ enum class FrameCheck { kIgnore, kDrop };
 // order. A stage whose part is absent (or empty) does nothing. Parts are compared as a whole, so
 // that a live change rebuilds exactly the stages that it touches.
 struct Spec {
+  std::optional<NatSpec> nat;
   std::optional<LossSpec> loss;
   std::optional<BitErrorSpec> errors;
   std::optional<Corruption> corruption;

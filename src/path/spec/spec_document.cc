@@ -36,20 +36,22 @@ delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10
 constexpr const char* kAfterSchema = R"(
 ## What happens to a frame, in this order
 
+0. **nat**, of the direction that it leaves by: the source port becomes another.
 1. **loss**, then **ber** and **corrupt**, then **dup**: a copy follows its original and has the same
    flipped bits.
 2. **rate**, **queue**, **aqm**: the frame waits for the link and is sent bit by bit. The frame being sent is
    not in the queue: `queue=10p` lets ten wait. Back-to-back frames take exactly the time of their bits:
    rounding to nanoseconds is carried over, not lost.
 3. **delay**, **jitter**, **reorder**: counted from the instant at which the last bit has left the link.
-4. **slot**: the frame waits for its slot. **fcs**: one with flipped bits is dropped now.
+4. **slot**: the frame waits for its slot. **fcs**: one with flipped bits is dropped now. **nat** of the
+   other direction: the destination port becomes the one behind it.
 
 Each stage draws from a random stream of its own, derived from the run's seed and the path's name: changing
 one stage does not affect the others. With the same seed, the same frames at the same instants meet the
 same fates, byte for byte, whichever clock drives the path and however late it is polled.
 
 Every frame has exactly one fate, which is counted: `delivered`, `lost` (the loss models), `bad-fcs`,
-`queue-full`, `aqm`, `no-memory`, `disk-behind`. `--trace FILE.jsonl` or `FILE.pcapng` records them, frame by frame.
+`queue-full`, `aqm`, `no-memory`, `disk-behind`, `no-binding` (nat). `--trace FILE.jsonl` or `FILE.pcapng` records them, frame by frame.
 
 ## At most so many losses in a row
 

@@ -1,0 +1,107 @@
+// Network address and port translation at one end of a pair (RFC 4787): the ports of UDP and TCP
+// that hosts behind it send from are others beyond it, until they are replaced (rebound). Addresses
+// stay.
+//
+// The mapping and the filtering are endpoint-independent (RFC 4787 sections 4.1 and 5): each
+// address and port behind it has one port outside, to which everybody may send. What comes for a
+// port that has no binding is dropped. Frames to groups, later fragments and other protocols pass
+// as they are; packets that ICMP errors quote are translated like those that they answer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/mutex.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "path/model/nat_spec.h"
+#include "path/packet/pipeline_name.h"
+#include "wire/address.h"
+#include "wire/bytes.h"
+
+namespace viaduct::path {
+
+// What a NAT does, for calls of one thread at a time.
+class NatTable {
+ public:
+  static constexpr size_t kMostBindings = 32768;  // at a time; a packet that needs more is dropped
+
+  // `pair` and the seed determine the ports.
+  NatTable(uint64_t seed, const std::string& pair) : random_(seed, pair + " nat") {}
+
+  // Throws UsageError if the direction may not have this part: a pair has one NAT.
+  void Check(Direction outward, const std::optional<NatSpec>& spec) const;
+  // Frames of this direction leave through the NAT from now on (or, without a part, do not). What
+  // was bound is bound no more. `now`: absent before the path begins.
+  void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
+  // The direction that leaves through the NAT, if there is one at present.
+  std::optional<Direction> Outward() const {
+    return spec_ ? std::optional(outward_) : std::nullopt;
+  }
+  // The path begins to exist; the times of the SPEC are counted from here. Without this call it
+  // does so with the first frame.
+  void Begin(Instant now);
+  // Translates a frame as it passes the NAT at `now`; false: the frame is to be dropped. The
+  // instants of one direction do not decrease.
+  bool Translate(Direction direction, wire::Bytes frame, Instant now);
+
+ private:
+  struct Endpoint {
+    wire::IpAddress address;
+    uint8_t protocol = 0;
+    uint16_t port = 0;
+    friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
+  };
+  // What holds from one rebinding to the next. Addresses are the same on both sides.
+  struct Bindings {
+    std::map<Endpoint, uint16_t> outside;  // by the endpoint behind the NAT
+    std::map<Endpoint, uint16_t> inside;   // by the endpoint that others see
+  };
+
+  void Advance(Instant now);
+  std::optional<uint16_t> Bind(const Endpoint& endpoint, Bindings& bindings);
+  uint16_t FreePort(const Endpoint& endpoint, const Bindings& bindings);
+  bool TranslateOutward(wire::Bytes frame, Bindings& bindings);
+  static bool TranslateInward(wire::Bytes frame, const Bindings& bindings);
+
+  RandomStream random_;
+  std::optional<NatSpec> spec_;
+  Direction outward_ = Direction::kUp;
+  // The directions' instants differ a little: a frame of one can be due before a rebinding that a
+  // frame of the other has already seen.
+  Bindings current_, previous_;
+  Instant since_;                    // of current_
+  Instant next_ = Instant::Never();  // the next rebinding
+  bool begun_ = false;
+};
+
+// The NAT of one pair, which the pipelines of both its directions use, each in its own thread.
+class Nat {
+ public:
+  Nat(uint64_t seed, const std::string& pair) : table_(seed, pair) {}
+
+  // As in NatTable.
+  void Check(Direction outward, const std::optional<NatSpec>& spec) const;
+  void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
+  void Begin(Instant now);
+  bool Translate(Direction direction, wire::Bytes frame, Instant now);
+
+  // Whether frames of this direction leave, or enter, through the NAT at present.
+  bool IsOutward(Direction direction) const { return Is(direction == Direction::kUp); }
+  bool IsInward(Direction direction) const { return Is(direction == Direction::kDown); }
+
+ private:
+  enum class State : uint8_t { kOff, kUp, kDown };  // the direction that leaves
+  bool Is(bool up) const {
+    return state_.load(std::memory_order_relaxed) == (up ? State::kUp : State::kDown);
+  }
+
+  mutable Mutex mutex_;
+  NatTable table_ VIADUCT_GUARDED_BY(mutex_);
+  std::atomic<State> state_ = State::kOff;  // pairs without a NAT take no lock
+};
+
+}  // namespace viaduct::path
