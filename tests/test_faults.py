@@ -184,14 +184,25 @@ def test_void_run(scenario: Callable[[str], Path]) -> None:
     assert "VOID" in done.output + done.errors
 
 
-def test_not_converging(scenario: Callable[[str], Path]) -> None:
-    """Two islands: pairs that cannot reach each other are named, and the run fails."""
-    file = scenario(
-        FAST_OLSR + "duration: 1s\nnodes: [a, b, c, d]\n"
-        "links: [{pair: [a, b]}, {pair: [c, d]}]\nconvergence: {timeout: 4s}\n"
+@pytest.mark.parametrize("mode", ["simulate", "emulate"])
+def test_not_converging(mode: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    """Two islands: pairs that cannot reach each other are named, in the results too."""
+    file, results = (
+        scenario(
+            FAST_OLSR + "duration: 1s\nnodes: [a, b, c, d]\n"
+            "links: [{pair: [a, b]}, {pair: [c, d]}]\nconvergence: {timeout: 4s}\n"
+            "flows: [{type: ping, from: a, to: b}]\n"
+        ),
+        tmp_path / "run.json",
     )
-    line = viaduct("run", file).error_line(1)
-    assert "a->c" in line
+    done = viaduct("run", file, "--mode", mode, "--json", results).expect(1)
+    assert "not a->c" in done.errors or ", a->c" in done.errors
+    run = json.loads(results.read_text())
+    assert "not converged within 4s" in run["failures"][0]
+    assert ["a", "c"] in run["convergence"]["unreachable"]
+    assert run["convergence"]["reachable"] == 4
+    assert run["flows"] == []
+    assert run["verdict"] == "not judged"
 
 
 @pytest.mark.parametrize("spec", ["delay=1ms", "rate=10Mbit"])

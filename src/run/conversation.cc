@@ -56,8 +56,9 @@ std::string ConvergenceLine(const scenario::Scenario& scenario,
 
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence) {
   if (!scenario.convergence_required || convergence.unreachable.empty()) return;
-  throw Error(UnconvergedLine(scenario, convergence) +
-              "; raise convergence.timeout, or set convergence.required to false");
+  throw NotConverged(UnconvergedLine(scenario, convergence) +
+                         "; raise convergence.timeout, or set convergence.required to false",
+                     convergence);
 }
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,

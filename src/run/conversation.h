@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "result/run.h"
 #include "run/peers.h"
 #include "run/progress.h"
@@ -19,7 +20,18 @@ namespace viaduct::run {
 // How routes have converged, for a line of progress: "converged in 1.2 s; 6 of 6 pairs reach".
 std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence);
-// Throws Error if they have not, and the scenario requires it.
+// Routes have not converged, as the scenario requires.
+class NotConverged : public Error {
+ public:
+  NotConverged(const std::string& why, result::Convergence convergence)
+      : Error(why), convergence_(std::move(convergence)) {}
+  const result::Convergence& convergence() const { return convergence_; }
+
+ private:
+  result::Convergence convergence_;
+};
+
+// Throws NotConverged if they have not, and the scenario requires it.
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence);
 
 class Conversation {

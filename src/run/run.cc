@@ -66,6 +66,11 @@ class Run {
     } catch (const sys::Interrupted&) {
       Abandon();
       throw;
+    } catch (const NotConverged& error) {
+      Abandon();
+      if (peers_) throw;  // whoever conducts them has the convergence of all
+      results_.convergence = error.convergence();
+      results_.failures.push_back(error.what());
     } catch (const std::exception& error) {
       if (!real_ && conversation_ && !measured_) TakeSimulatedTraffic();
       Abandon();
