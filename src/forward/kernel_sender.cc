@@ -60,8 +60,9 @@ std::optional<wire::IpAddress> KernelSender::SourceFor(const wire::IpAddress& de
   std::optional<wire::IpAddress> best;
   int longest = -1;
   if (wire::IsLinkLocal(destination)) return best;
-  for (const auto& [interface, prefix] : own_) {
-    if (interface != static_cast<int>(ifindex) || prefix.address.family != wire::Family::kIpv6 ||
+  for (const sys::InterfaceAddress& own : own_) {
+    const wire::IpPrefix& prefix = own.address;
+    if (own.ifindex != static_cast<int>(ifindex) || prefix.address.family != wire::Family::kIpv6 ||
         wire::IsLinkLocal(prefix.address)) {
       continue;
     }

@@ -564,6 +564,11 @@ void Lab::SetEndsUp(const std::vector<Endpoint>& ends, bool up) {
   const Instant end_of_wait = MonotonicClock::Now() + Duration::Milliseconds(300);
   for (const Endpoint& end : ends) state_->AwaitCarrierOf(end, end_of_wait);
   for (const Endpoint& end : ends) {
+    NetlinkOf(end.node).AwaitAddresses(
+        state_->IfIndexOf(end),
+        std::max(end_of_wait - MonotonicClock::Now(), Duration::Milliseconds(1)));
+  }
+  for (const Endpoint& end : ends) {
     NetlinkOf(end.node).ForgetUnresolvedNeighbours(state_->IfIndexOf(end));
   }
 }

@@ -457,6 +457,26 @@ TEST_F(LabRootTest, NeighboursAskedForInVainAreAskedForAnewWhenTheLinkIsUp) {
   EXPECT_TRUE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
 }
 
+bool HasTentative(Lab& lab, const char* node) {
+  return std::ranges::any_of(lab.NetlinkOf(node).Addresses(), &sys::InterfaceAddress::is_tentative);
+}
+
+// The kernel sends nothing from an address that is, and asks for neighbours again a second later.
+TEST_F(LabRootTest, AddressesCanBeSentFromWhenTheLinkIsUp) {
+  Topology topology = Line(2);
+  for (Node& node : topology.nodes) {
+    node.interfaces[0].addresses.push_back(wire::IpPrefix::Parse("fd00::" + node.name.substr(1)));
+  }
+  Lab lab(topology, Options());
+  const Endpoint near{"n0", "eth1"}, far{"n1", "eth0"};
+  for (int outage = 0; outage < 20; ++outage) {
+    lab.SetEndsUp({near, far}, false);
+    lab.SetEndsUp({near, far}, true);
+    EXPECT_FALSE(HasTentative(lab, "n0"));
+    EXPECT_FALSE(HasTentative(lab, "n1"));
+  }
+}
+
 TEST_F(LabRootTest, MonitorSeesLinksGoDownAndUp) {
   Lab lab(Line(2), Options());
   sys::LinkMonitor monitor(lab.NamespaceFd("n1"));

@@ -224,15 +224,35 @@ void Netlink::SetUpAndArp(int ifindex, bool up, bool arp) {
   socket_.Request(message, "set " + Describe(ifindex) + (up ? " up" : " down"));
 }
 
-bool Netlink::AwaitRunning(const std::string& name, Duration patience) {
+namespace {
+
+// Asks each millisecond; false when it is not so within this time.
+template <class Condition>
+bool AwaitCondition(Condition condition, Duration patience) {
   const Instant deadline = MonotonicClock::Now() + patience;
-  // Querying the link makes newer kernels process the carrier at once (linkwatch_sync_dev).
-  while (!GetLink(name).running) {
+  while (!condition()) {
     if (MonotonicClock::Now() >= deadline) return false;
     const timespec pause{0, 1000000};
     nanosleep(&pause, nullptr);
   }
   return true;
+}
+
+}  // namespace
+
+bool Netlink::AwaitRunning(const std::string& name, Duration patience) {
+  // Querying the link makes newer kernels process the carrier at once (linkwatch_sync_dev).
+  return AwaitCondition([&] { return GetLink(name).running; }, patience);
+}
+
+bool Netlink::AwaitAddresses(int ifindex, Duration patience) {
+  return AwaitCondition(
+      [&] {
+        return std::ranges::none_of(Addresses(), [&](const InterfaceAddress& each) {
+          return each.ifindex == ifindex && each.is_tentative;
+        });
+      },
+      patience);
 }
 
 void Netlink::SetArp(int ifindex, bool on) {
@@ -321,7 +341,8 @@ std::vector<InterfaceAddress> Netlink::Addresses() {
     prefix.length = header->ifa_prefixlen;
     const auto length = std::min(nla_len(value), prefix.address.Length());
     std::memcpy(prefix.address.bytes.data(), nla_data(value), static_cast<size_t>(length));
-    addresses.push_back({static_cast<int>(header->ifa_index), prefix});
+    addresses.push_back(
+        {static_cast<int>(header->ifa_index), prefix, (header->ifa_flags & IFA_F_TENTATIVE) != 0});
   });
   return addresses;
 }

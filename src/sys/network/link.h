@@ -37,6 +37,7 @@ struct LinkInfo {
 struct InterfaceAddress {
   int ifindex = 0;
   wire::IpPrefix address;
+  bool is_tentative = false;  // IPv6: the kernel does not send from it yet
 };
 
 struct VethEnd {
@@ -78,6 +79,10 @@ class Netlink {
   // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
   // the background, and drops what is sent before. False when there is no carrier for so long.
   bool AwaitRunning(const std::string& name, Duration patience);
+  // Waits until no address of an interface is tentative (RFC 4862 section 5.4): the kernel sends
+  // nothing from one that is, also where it looks for no duplicates, because it finds that out in
+  // the background (net/ipv6/addrconf.c, addrconf_dad_work). False when one is for so long.
+  bool AwaitAddresses(int ifindex, Duration patience);
   // Of an interface that is down. EEXIST: another one of the namespace has the name.
   void Rename(int ifindex, const std::string& name);
   void SetMtu(int ifindex, int mtu);
