@@ -19,7 +19,7 @@ struct MonotonicClock {
   }
 };
 
-// How many milliseconds poll(2) and epoll_wait(2) are to wait until then; -1: for ever.
+// The milliseconds that poll(2) and epoll_wait(2) wait until the deadline; -1: without end.
 inline int PollTimeout(Instant deadline) {
   if (deadline == Instant::Never()) return -1;
   const Duration left = std::max(deadline - MonotonicClock::Now(), Duration());

@@ -95,7 +95,7 @@ std::string ReadNamedFile(const std::string& path) {
 std::string ReadRegularFile(const std::string& path) {
   CheckIsRegular(path);
   try {
-    // It may be something else by now.
+    // The file may have been replaced since the check.
     UniqueFd file = OpenToRead(path, O_NONBLOCK | O_NOCTTY);
     struct stat status;
     SystemCall("fstat " + path, fstat(file.get(), &status));

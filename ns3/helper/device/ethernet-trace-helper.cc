@@ -30,7 +30,7 @@ WriteDrop(Ptr<OutputStreamWrapper> stream, Ptr<const Packet> packet, Reason)
 }
 
 /**
- * The same in a stream of several devices.
+ * Writes a drop to a stream of several devices, with the name of its device.
  * @tparam Reason why devices of a type drop packets
  */
 template <class Reason>

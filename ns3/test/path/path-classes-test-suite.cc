@@ -93,7 +93,7 @@ class OwnSpecTestCase : public TestCase
     }
 };
 
-/** The same seed loses the same frames of a class as in an engine. */
+/** A class loses the frames that an engine with the same seed loses. */
 class SeedTestCase : public TestCase
 {
   public:
@@ -143,7 +143,7 @@ class SeedTestCase : public TestCase
     }
 };
 
-/** What is done with the classes besides. */
+/** Classes in the description of a lab, and a filter that is refused. */
 class LabTestCase : public TestCase
 {
   public:
