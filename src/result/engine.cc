@@ -13,10 +13,11 @@ KeysOf<PipelineResult> PipelineResult::Keys() {
       Always<&P::arrived>("arrived", "packets", "packets that entered"),
       Always<&P::arrived_bytes>("arrived_bytes", "bytes", "and their bytes"),
       Always<&P::delivered_bytes>("delivered_bytes", "bytes", "bytes of the packets that left"),
-      Always<&P::fates>("fates", "packets, by fate",
-                        "their fates: `delivered`, `lost`, `bad_fcs`, `queue_full`, `aqm`, "
-                        "`no_memory`, `disk_behind`, `no_binding` (nat); `refused`: by the far interface, which "
-                        "was down or gone, or has a smaller MTU"),
+      Always<&P::fates>(
+          "fates", "packets, by fate",
+          "their fates: `delivered`, `lost`, `bad_fcs`, `queue_full`, `aqm`, "
+          "`no_memory`, `disk_behind`, `no_binding` (nat); `refused`: by the far interface, which "
+          "was down or gone, or has a smaller MTU"),
       Always<&P::duplicated>("duplicated", "packets", "created in addition; each has a fate, too"),
       Always<&P::corrupted>("corrupted", "packets", "with flipped bits"),
       Always<&P::flipped_bits>("flipped_bits", "bits", "flipped in total"),

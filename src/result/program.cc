@@ -17,6 +17,12 @@ bool Succeeded(const ProgramEnd& end) {
          sys::EndedWith(*end.wait_status, end.expected_status);
 }
 
+// A program in the background is to last as long as the run, or to end well by itself.
+bool HeldOut(const ProgramEnd& end) {
+  return end.started &&
+         (end.stopped || !end.wait_status || sys::EndedWith(*end.wait_status, end.expected_status));
+}
+
 std::string Ending(const ProgramEnd& end) {
   if (!end.trouble.empty()) return end.trouble;
   if (!end.started) return "was not started";
@@ -34,6 +40,11 @@ std::string Fault(const ProgramEnd& end) {
 
 }  // namespace
 
+std::string ProgramResult::Verdict() const {
+  if (ok) return "ok";
+  return background && seconds > 0 ? "ended early" : "FAILED";  // 0: it was not started
+}
+
 KeysOf<ProgramResult> ProgramResult::Keys() {
   static constexpr Key<ProgramResult> kKeys[] = {
       Always<&ProgramResult::name>("name", "text", "the scenario's name for it"),
@@ -43,7 +54,9 @@ KeysOf<ProgramResult> ProgramResult::Keys() {
                                          "whether the run did not wait for it"),
       Always<&ProgramResult::ended>("ended", "text", "a description of its end"),
       Always<&ProgramResult::seconds>("seconds", "s", "how long it ran"),
-      Always<&ProgramResult::ok>("ok", "true or false", "whether it ended as expected"),
+      Always<&ProgramResult::ok>("ok", "true or false",
+                                 "whether it ended as expected; one of the background: with the "
+                                 "run, or by itself with its expected status"),
       Always<&ProgramResult::output>("output", "text", "the last 4096 bytes of its output"),
   };
   return kKeys;
@@ -71,10 +84,10 @@ void ProgramOutcome::SetText(std::string written) {
 void ProgramOutcome::Judge(const ProgramEnd& end) {
   started = end.started;
   program.ended = Ending(end);
-  program.ok = program.background ? end.started : Succeeded(end);
+  program.ok = program.background ? HeldOut(end) : Succeeded(end);
   if (!end.trouble.empty()) {
     failure = fmt::format("program '{}': {}", program.name, end.trouble);
-  } else if (!program.ok && end.started) {
+  } else if (!program.ok && end.started && !program.background) {
     failure = fmt::format("program '{}'{}", program.name, Fault(end));
   }
 }

@@ -17,6 +17,9 @@ struct ProgramResult {
   bool ok = false;
   std::string output = {};
 
+  // "ok", "FAILED", or of one in the background, whose status is ignored, "ended early".
+  std::string Verdict() const;
+
   static KeysOf<ProgramResult> Keys();
 };
 

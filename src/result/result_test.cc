@@ -104,7 +104,19 @@ TEST(ProgramTest, InTheBackgroundItHasOnlyToStart) {
   EXPECT_TRUE(Judged(stopped, true).program.ok);
   EXPECT_EQ(Judged(stopped, true).failure, "");
   EXPECT_EQ(Judged(stopped, true).program.ended, "stopped at the end of the run");
-  EXPECT_FALSE(Judged({.trouble = "no such file"}, true).program.ok);
+  const ProgramOutcome absent = Judged({.trouble = "no such file"}, true);
+  EXPECT_FALSE(absent.program.ok);
+  EXPECT_EQ(absent.program.Verdict(), "FAILED");
+}
+
+// Its status is ignored, but it is not said to have ended well.
+TEST(ProgramTest, InTheBackgroundItMayEndEarly) {
+  ProgramOutcome daemon = Judged({.started = true, .wait_status = kStatus2}, true);
+  daemon.program.seconds = 0.02;
+  EXPECT_FALSE(daemon.program.ok);
+  EXPECT_EQ(daemon.failure, "");
+  EXPECT_EQ(daemon.program.Verdict(), "ended early");
+  EXPECT_TRUE(Judged({.started = true, .wait_status = 0}, true).program.ok);
 }
 
 TEST(ProgramTest, KeepsTheLastPartOfWhatItWrote) {

@@ -271,8 +271,7 @@ std::string Programs(const std::vector<RunResult>& runs, const std::filesystem::
     const std::filesystem::path of_run = runs.size() > 1 ? folder / run.scenario.mode : folder;
     for (const result::ProgramResult& program : run.programs) {
       rows.push_back(
-          {run.scenario.mode, program.name, program.command, program.ended,
-           program.ok ? "ok" : "FAILED",
+          {run.scenario.mode, program.name, program.command, program.ended, program.Verdict(),
            InFolder(of_run / "programs" / scenario::OutputFileOf(program.name), folder)});
     }
   }

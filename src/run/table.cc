@@ -51,7 +51,7 @@ std::string ProgramTable(const std::vector<result::ProgramResult>& programs) {
   std::vector<std::vector<std::string>> rows = {{"program", "node", "seconds", "result"}};
   for (const result::ProgramResult& program : programs) {
     rows.push_back({program.name, program.node, fmt::format("{:.2f}", program.seconds),
-                    (program.ok ? "ok: " : "FAILED: ") + program.ended});
+                    program.Verdict() + ": " + program.ended});
   }
   return rows.size() > 1 ? result::FormatTable(rows) : "";
 }
