@@ -10,7 +10,6 @@
 namespace viaduct::path {
 namespace {
 
-using test::At;
 using test::Bench;
 using test::Outcome;
 using test::Polling;
