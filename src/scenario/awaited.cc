@@ -1,6 +1,5 @@
 #include "scenario/awaited.h"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -17,18 +16,23 @@ using Numbers = std::map<std::string, size_t>;
 // own.
 template <class IsIn>
 std::vector<size_t> PartsOf(const Scenario& scenario, const Numbers& numbers, IsIn is_in) {
-  std::vector<size_t> parts(scenario.nodes.size());
-  std::iota(parts.begin(), parts.end(), 0);
+  std::vector<size_t> parents(scenario.nodes.size());
+  std::iota(parents.begin(), parents.end(), 0);
+  const auto root = [&](size_t node) {
+    while (parents[node] != node) node = parents[node] = parents[parents[node]];
+    return node;
+  };
   for (const LinkSettings& link : scenario.links) {
-    std::optional<size_t> part;
+    std::optional<size_t> first;
     for (const std::string& name : link.nodes) {
       const size_t node = numbers.at(name);
       if (!is_in(scenario.nodes[node])) continue;
-      const size_t own = parts[node];
-      if (!part) part = own;
-      std::ranges::replace(parts, own, *part);
+      if (!first) first = node;
+      parents[root(node)] = root(*first);
     }
   }
+  std::vector<size_t> parts;
+  for (size_t node = 0; node < parents.size(); ++node) parts.push_back(root(node));
   return parts;
 }
 
