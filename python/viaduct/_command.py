@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -113,6 +114,38 @@ def text_of(value: Any) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def say(text: object, *, to_errors: bool = False) -> None:
+    """Prints a line; what is of unknown origin in it commands no terminal.
+
+    Control characters become "\\x1b", as the command's own do (src/base/terminal_text.h), and bytes
+    of a file's name that are no text likewise.
+    """
+    plain = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
+    plain = plain.encode("utf-8", "backslashreplace").decode()
+    with written():
+        print(plain, file=sys.stderr if to_errors else sys.stdout, flush=True)
+
+
+@contextlib.contextmanager
+def written() -> Iterator[None]:
+    """What standard output does not take, as on a full disk, is an error that says so."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ViaductError(f"standard output: cannot be written: {error.strerror}") from error
+
+
+def _discard_output() -> None:
+    """What is still in the buffers goes nowhere, else the interpreter complains at its end."""
+    for descriptor in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
 @contextlib.contextmanager
 def main_errors(name: str) -> Iterator[None]:
     """Of a subcommand: errors become their one line and the exit status.
@@ -123,22 +156,29 @@ def main_errors(name: str) -> Iterator[None]:
         try:
             yield
         finally:
-            sys.stdout.flush()
+            with written():
+                sys.stdout.flush()
     except BrokenPipeError:
-        # What is still in the buffers goes nowhere, else the interpreter complains at its end.
-        for descriptor in (1, 2):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+        _discard_output()
         sys.exit(128 + signal.SIGPIPE)
+    except KeyboardInterrupt:
+        say("viaduct: interrupted", to_errors=True)
+        sys.exit(128 + signal.SIGINT)
     except ViaductError as error:
-        print(f"viaduct: {error}", file=sys.stderr)
+        say(f"viaduct: {error}", to_errors=True)
+        _discard_output()
         sys.exit(error.status)
     except (OSError, UnicodeDecodeError) as error:
-        print(f"viaduct: {name}: {error}", file=sys.stderr)
+        say(f"viaduct: {name}: {error}", to_errors=True)
         sys.exit(1)
 
 
 def write_whole(file: Path, text: str) -> None:
     """Writes a file that is there whole or not at all."""
     part = file.with_name(f".{file.name}.{os.getpid()}")
-    part.write_text(text)
-    part.replace(file)
+    try:
+        part.write_text(text)
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ViaductError(f"{file}: cannot be written: {error.strerror}") from error

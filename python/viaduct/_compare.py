@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ._command import ViaductError, write_whole
+from ._command import ViaductError, say, write_whole, written
 from ._figures import figures_of, troubles_of
 from ._result import load
 from ._statistics import difference
@@ -95,17 +95,18 @@ def main(words: Sequence[str]) -> int:
     if options.json and options.json != "-":
         write_whole(Path(options.json), json.dumps(whole, indent=1) + "\n")
     if options.json == "-":
-        print(json.dumps(whole, indent=1))
+        with written():
+            print(json.dumps(whole, indent=1), flush=True)
         return int(not same)
     width = max(len(row["figure"]) for row in rows)
     for row in rows:
         shown = "  ".join(f"{row[k]:>12.6g}" if k in row else " " * 11 + "-" for k in ("a", "b"))
         bounds = row.get("interval")
         by = f" [{bounds[0]:.4g}, {bounds[1]:.4g}]" if bounds else ""
-        print(f"{row['figure']:{width}}  {shown}  {row['verdict']}{by}")
+        say(f"{row['figure']:{width}}  {shown}  {row['verdict']}{by}")
     for line in troubles:
-        print(f"not to be relied on: {line}")
+        say(f"not to be relied on: {line}")
     uncertain = sum(row["verdict"] == "uncertain" for row in rows)
     doubt = f"; the intervals of {uncertain} figures are wider" if uncertain else ""
-    print(f"the means are the same within the tolerance{doubt}" if same else "different")
+    say(f"the means are the same within the tolerance{doubt}" if same else "different")
     return int(not same)

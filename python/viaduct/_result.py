@@ -141,6 +141,10 @@ class Result:
         )
 
 
+# Of a file of results: with the samples of thousands of flows it is some megabytes.
+_MOST = 1 << 30
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -165,6 +169,8 @@ def load(file: Path) -> dict[str, Any]:
     """
     file = file / "results.json" if file.is_dir() else file
     try:
+        if file.stat().st_size > _MOST:
+            raise ViaductError(f"{file}: is longer than 1 GiB; is it the right file?", 2)
         data = json.loads(file.read_text())
     except OSError as error:
         raise ViaductError(f"{file}: {error.strerror}", 2) from error

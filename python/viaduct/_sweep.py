@@ -26,7 +26,7 @@ from typing import Any
 
 import yaml
 
-from ._command import ViaductError, call, checked, line_of, start, stop, write_whole
+from ._command import ViaductError, call, checked, line_of, say, start, stop, write_whole
 from ._figures import figures_of, troubles_of
 from ._result import load
 from ._statistics import interval
@@ -113,7 +113,7 @@ class Sweep:
             figures_of(load(run.file))
         except (ViaductError, KeyError, TypeError, AttributeError):
             said = f"{run.file.name}: is damaged, and is run again"
-            print(f"{_shown(run.values)}: {said}", file=sys.stderr, flush=True)
+            say(f"{_shown(run.values)}: {said}", to_errors=True)
             run.file.unlink()
             return False
         return True
@@ -146,7 +146,7 @@ class Sweep:
             part.unlink(missing_ok=True)
             said = json.dumps({"call": self.call_id, "error": trouble})
             write_whole(run.stem.with_suffix(".failed"), said)
-        print(f"{_shown(run.values)}: {trouble or 'done'}", file=sys.stderr, flush=True)
+        say(f"{_shown(run.values)}: {trouble or 'done'}", to_errors=True)
 
     def end(self) -> None:
         """Gives up what is under way."""
@@ -334,6 +334,6 @@ def main(words: Sequence[str]) -> int:
     )
     for run in data["runs"]:
         if run["state"] == "failed":
-            print(f"failed: {_shown(run['values'])}: {run['error']}")
-    print(f"results: {options.out / 'results.json'}")
+            say(f"failed: {_shown(run['values'])}: {run['error']}")
+    say(f"results: {options.out / 'results.json'}")
     return 130 if interrupted else int(states.count("done") != len(states))

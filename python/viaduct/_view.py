@@ -9,13 +9,12 @@ import json
 import re
 import secrets
 import signal
-import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qs, urlsplit
 
-from ._command import ViaductError, checked
+from ._command import ViaductError, checked, say
 from ._sources import Source, find
 
 _MOST = 1 << 16  # bytes of a request
@@ -148,6 +147,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 128  # strangers that connect are not to keep the user waiting
 
     def __init__(self, port: int, source: Source, page: bytes) -> None:
         self.source, self.page = source, page
@@ -163,6 +163,16 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/{self.token}/"
 
 
+def _at_signals(act: Callable[[int], object]) -> None:
+    """Has those that end a program do this instead."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: act(received))
+
+
+def _leave(number: int) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
 def main(words: Sequence[str]) -> int:
     """The subcommand; returns the exit status."""
     parser = argparse.ArgumentParser("viaduct view")
@@ -174,8 +184,7 @@ def main(words: Sequence[str]) -> int:
         raise ViaductError(f"--port {options.port}: not a TCP port", 2)
     page = checked(["docs", "view"]).encode()
     ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: ended.set())
+    _at_signals(_leave)  # what is to be shown may be a pipe that nobody writes to
     source = find(options.what, options.interval)
     try:
         try:
@@ -184,9 +193,10 @@ def main(words: Sequence[str]) -> int:
             raise ViaductError(f"--port {options.port}: {error.strerror}", 3) from error
         with server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            print(server.address, flush=True)
+            _at_signals(lambda _: ended.set())
+            say(server.address)
             said = "Ctrl-C ends it; whoever has this address may change what it shows."
-            print(said, file=sys.stderr)
+            say(said, to_errors=True)
             ended.wait()
             server.shutdown()
     finally:

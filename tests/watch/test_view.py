@@ -18,7 +18,18 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import Browser, browser
-from labs import PATIENCE, Running, descendants, inside, ip, running, viaduct, wait_until
+from labs import (
+    PATIENCE,
+    VIADUCT,
+    Running,
+    descendants,
+    execute,
+    inside,
+    ip,
+    running,
+    viaduct,
+    wait_until,
+)
 from wires import Wires
 
 SCENARIO = """
@@ -362,3 +373,62 @@ def test_errors_are_one_line(tmp_path: Path, lab: str) -> None:
         assert "bad.json" in viaduct("view", bad).error_line(2)
     assert "--port" in viaduct("view", bad, "--port", "high").error_line(2)
     assert "--port" in viaduct("view", bad, "--port", "70000").error_line(2)
+
+
+def _finished(folder: Path) -> Path:
+    """The results of a short run."""
+    file = folder / "results.json"
+    words = ["run", "--topo=line,2", "--protocol=static", "--mode=simulate", "--duration=1s"]
+    viaduct(*words, f"--json={file}").expect()
+    return file
+
+
+def test_strangers_that_connect_are_in_nobodys_way(tmp_path: Path) -> None:
+    """Who has no address to ask for connects, and says nothing."""
+    with contextlib.ExitStack() as stack:
+        _, address = stack.enter_context(view(_finished(tmp_path)))
+        parts = urlsplit(address)
+        begin = time.monotonic()
+        for _ in range(60):
+            stranger = socket.create_connection((parts.hostname or "", parts.port or 0), PATIENCE)
+            stack.enter_context(stranger)
+        assert ask(address, "state")[0] == 200
+        assert time.monotonic() - begin < 4, "each second of it a connection was refused"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+@pytest.mark.parametrize("words", [["view", "{}"], ["compare", "{}", "{}"]], ids=" ".join)
+def test_a_pipe_that_nobody_writes_to(words: list[str], number: int, tmp_path: Path) -> None:
+    """A signal ends the wait for it, without a traceback."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with running(*(word.format(pipe) for word in words)) as process:
+        wait_until(lambda: _opens(process.pid, str(pipe)), "it opens the pipe")
+        os.kill(process.pid, number)
+        assert process.wait(timeout=10) in (128 + number, -number)
+        assert "Traceback" not in process.read()
+
+
+def _opens(pid: int, file: str) -> bool:
+    """Whether the process waits in open(2), once it has read its arguments."""
+    waits = Path(f"/proc/{pid}/wchan").read_text() in ("fifo_open", "wait_for_partner")
+    return waits and file in Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    done = execute(["sh", "-c", f"{VIADUCT} view {_finished(tmp_path)} > /dev/full"])
+    assert "standard output: cannot be written: No space left" in done.error_line(1)
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    results = {"flows": [{"name": "\x1b[31mred", "from": "a", "to": "b", "sent": 1}]}
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(results))
+    compared = viaduct("compare", file, file).expect().output
+    assert "\\x1b[31mred" in compared
+    assert "\x1b" not in compared
+    assert "\\x1b[31m" in viaduct("view", "\x1b[31mlab").error_line(2)
+    assert "\\x1b[31m" in viaduct("sweep", file, "--over", "\x1b[31m=1").error_line(2)
+    with file.open("wb") as huge:
+        huge.truncate(2 << 30)
+    assert "is it the right file" in viaduct("compare", file, file).error_line(2)
