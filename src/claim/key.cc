@@ -84,7 +84,12 @@ void MakeKey(const std::string& file) {
   unlink(unborn.c_str());
   const UniqueFd made(SystemCall(
       "make " + file, open(unborn.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)));
-  WriteAll(made.get(), Hexadecimal(key.secret.data(), key.secret.size()) + "\n", file);
+  try {
+    WriteAll(made.get(), Hexadecimal(key.secret.data(), key.secret.size()) + "\n", file);
+  } catch (const Error&) {  // a full disk
+    unlink(unborn.c_str());
+    throw;
+  }
   const int linked = link(unborn.c_str(), file.c_str());
   const int error = errno;
   unlink(unborn.c_str());

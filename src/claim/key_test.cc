@@ -1,9 +1,11 @@
 #include "claim/key.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -45,6 +47,18 @@ TEST_F(ClaimKey, IsMadeOnceAndItsOwnersAlone) {
   ASSERT_EQ(stat((folder_ / "deep").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0700u);
   EXPECT_EQ(ReadFile(file()).size(), 65u);
+}
+
+TEST_F(ClaimKey, LeavesNothingWhereItCannotBeWritten) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few{10, before.rlim_max};  // bytes, as if the disk were full
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few), 0);
+  EXPECT_THROW(ReadOrMakeKey(file()), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, handler);
+  EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(file()).parent_path()));
 }
 
 TEST_F(ClaimKey, ThatOthersCanReadIsRefused) {
