@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "base/within.h"
+#include "engine/classifier.h"
 
 namespace viaduct::cli {
 namespace {
@@ -73,6 +74,9 @@ emulate::PathOptions EmulationOptions::Understand(engine::Config config) const {
   emulate::PathOptions path;
   path.config = std::move(config);
   engine.Fill(&path.config);
+  // Here a signal ends the command, as libpcap takes minutes for a filter of thousands of
+  // addresses.
+  const engine::Classifier check(path.config);
   if (!schedule.empty()) {
     path.schedule = emulate::ParseSchedule(ReadNamedFile(schedule), schedule);
     path.schedule_file = schedule;

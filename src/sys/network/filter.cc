@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "base/error.h"
+#include "base/mutex.h"
 
 namespace viaduct::sys {
 namespace {
@@ -86,11 +88,42 @@ std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
   return all;
 }
 
+using Instructions = std::vector<sock_filter>;
+
+// Long filters that this process has compiled: who has tried one, before it sets anything up, does
+// not wait for libpcap once more when it uses it.
+class Compiled {
+ public:
+  const Instructions* Find(const std::string& expression) {
+    const MutexLock lock(mutex_);
+    const auto found = all_.find(expression);
+    return found == all_.end() ? nullptr : &found->second;
+  }
+  void Keep(const std::string& expression, const Instructions& instructions) {
+    constexpr size_t kLong = 1000;
+    if (expression.size() < kLong) return;
+    const MutexLock lock(mutex_);
+    all_.try_emplace(expression, instructions);
+  }
+
+ private:
+  Mutex mutex_;
+  std::map<std::string, Instructions> all_ VIADUCT_GUARDED_BY(mutex_);  // which are there for good
+};
+
+Compiled& AllCompiled() {
+  static Compiled all;
+  return all;
+}
+
 }  // namespace
 
 PacketFilter PacketFilter::Compile(const std::string& expression) {
   PacketFilter filter;
   if (expression.find_first_not_of(" \t\n") == std::string::npos) return filter;
+  if (const Instructions* const known = AllCompiled().Find(expression)) {
+    return PacketFilter(*known);
+  }
   constexpr int kSnapLength = 262144;  // tcpdump's: the whole of any frame
   const std::unique_ptr<pcap_t, void (*)(pcap_t*)> pcap(pcap_open_dead(DLT_EN10MB, kSnapLength),
                                                         pcap_close);
@@ -105,6 +138,7 @@ PacketFilter PacketFilter::Compile(const std::string& expression) {
     filter.instructions_.push_back({from.code, from.jt, from.jf, from.k});
   }
   pcap_freecode(&program);
+  AllCompiled().Keep(expression, filter.instructions_);
   return filter;
 }
 

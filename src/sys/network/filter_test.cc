@@ -1,7 +1,11 @@
 #include "sys/network/filter.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <string>
+
+#include "base/clock.h"
 #include "base/error.h"
 #include "wire/test/packet_builder.h"
 
@@ -47,6 +51,19 @@ TEST(PacketFilter, CarriesLibpcapsWords) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("packet filter \"udp prot 698\": "));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("syntax"));
   }
+}
+
+// A path tries its filters before it sets anything up, and uses them later.
+TEST(PacketFilter, ALongOneIsCompiledOnce) {
+  std::string hosts = "host 10.0.0.0";
+  for (int i = 1; i < 600; ++i) hosts += fmt::format(" or host 10.0.{}.{}", i / 250, i % 250);
+  const Instant begin = MonotonicClock::Now();
+  const PacketFilter first = PacketFilter::Compile(hosts);
+  const Instant middle = MonotonicClock::Now();
+  const PacketFilter second = PacketFilter::Compile(hosts);
+  const Instant end = MonotonicClock::Now();
+  ASSERT_EQ(first.instructions().size(), second.instructions().size());
+  EXPECT_LT((end - middle) * 10, middle - begin);
 }
 
 }  // namespace
