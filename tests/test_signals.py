@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import FAST_OLSR, records, running, viaduct
+from labs import FAST_OLSR, processes_of_machine, records, running, viaduct, wait_until
 
 SCENARIO = (
     FAST_OLSR
@@ -57,6 +57,36 @@ def test_interrupted_twice(lab: str, scenario: Callable[[str], Path]) -> None:
             time.sleep(0.05)
         run.wait()
     assert lab not in records()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+def test_a_stopped_broker_holds_nobody_up(
+    number: int, lab: str, scenario: Callable[[str], Path]
+) -> None:
+    """Whoever says so twice is not made to wait for root's half; what that has made goes later."""
+    with running("run", scenario(SCENARIO)) as run:
+        run.wait_for("converged")
+        names = {name: pid for pid, name in processes_of_machine().items()}
+        broker = names["viaduct-broker"]
+        os.kill(broker, signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                os.kill(run.pid, number)
+                time.sleep(3)
+            assert run.wait(timeout=60) != 0, run.text
+        finally:
+            os.kill(broker, signal.SIGCONT)
+    wait_until(lambda: lab not in records(), "the broker removes the lab")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+def test_a_filter_that_takes_minutes_holds_nobody_up(number: int) -> None:
+    """libpcap compiles it, which looks at no signal."""
+    addresses = " or ".join(f"host 10.{i // 250}.{i % 250}.1" for i in range(6000))
+    with running("path", "--between", "no1", "no2", "--class", f"all={addresses}") as path:
+        time.sleep(2)
+        os.kill(path.pid, number)
+        assert path.wait(timeout=10) in (128 + number, -number), path.text
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.5])

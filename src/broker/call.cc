@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -57,6 +59,21 @@ void Answer(Connection& connection, Message& request,
   }
 }
 
+// Readable while one of the signals that end the command is blocked and has come. Those that are
+// not blocked have their own effect.
+UniqueFd PendingSignals() {
+  const sigset_t set = sys::SignalSet({SIGINT, SIGTERM, SIGHUP});
+  return UniqueFd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+}
+
+int Poll(std::span<pollfd> waits, Instant deadline) {
+  int ready = 0;
+  do {
+    ready = poll(waits.data(), waits.size(), PollTimeout(deadline));
+  } while (ready < 0 && errno == EINTR);
+  return SystemCall("poll", ready);
+}
+
 }  // namespace
 
 Caller::Caller(privilege::ServiceProcess service, std::string ended)
@@ -76,14 +93,17 @@ Caller::~Caller() {
 }
 
 void Caller::AwaitEnd() {
-  const Instant deadline =
-      MonotonicClock::Now() + (is_lost_ ? kPatienceWithTheSilent : kCleanUpPatience);
+  UniqueFd signals = PendingSignals();
+  Instant deadline = MonotonicClock::Now() + (is_lost_ ? kPatienceWithTheSilent : kCleanUpPatience);
   Message ignored;
   while (MonotonicClock::Now() < deadline) {
-    pollfd wait{connection_.Fd(), POLLIN, 0};
-    const int ready = poll(&wait, 1, PollTimeout(deadline));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return;
+    std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+    if (Poll(waits, deadline) == 0) return;
+    if (waits[1].revents != 0) {
+      deadline = std::min(deadline, MonotonicClock::Now() + kPatienceWithTheSilent);
+      signals.reset();
+    }
+    if (waits[0].revents == 0) continue;
     if (connection_.Receive(&ignored, MSG_DONTWAIT) == Connection::Status::kEnd) return;
   }
 }
@@ -112,26 +132,26 @@ Message Caller::Call(MessageType type, std::string_view payload,
   return answer;
 }
 
-void Caller::LimitWaiting(std::optional<Duration> patience) {
+void Caller::LimitWaiting(std::optional<Duration> patience, Duration grace) {
   is_limited_ = true;
   patience_ = patience;
+  grace_ = grace;
   const Duration longest = patience.value_or(Duration());  // 0: no limit
   SetSendTimeout(connection_.Fd(), longest);
 }
 
 void Caller::AwaitAnswer(Instant deadline) {
-  // Those that are not blocked have their own effect.
-  const sigset_t set = sys::SignalSet({SIGINT, SIGTERM, SIGHUP});
-  const UniqueFd signals(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+  const UniqueFd signals = PendingSignals();
   std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
-  int ready = 0;
-  do {
-    ready = poll(waits.data(), waits.size(), PollTimeout(deadline));
-  } while (ready < 0 && errno == EINTR);
-  SystemCall("poll", ready);
+  const std::span<pollfd> both(waits);
+  Poll(both, deadline);
+  const bool is_interrupted = waits[1].revents != 0;
+  if (waits[0].revents == 0 && is_interrupted) {
+    Poll(both.first(1), std::min(deadline, MonotonicClock::Now() + grace_));
+  }
   if (waits[0].revents != 0) return;
   is_lost_ = true;
-  if (ready > 0) throw sys::Interrupted(sys::TakeSignal(signals.get()));
+  if (is_interrupted) throw sys::Interrupted(sys::TakeSignal(signals.get()));
   ucred other{};
   socklen_t length = sizeof other;
   getsockopt(connection_.Fd(), SOL_SOCKET, SO_PEERCRED, &other, &length);

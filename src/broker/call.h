@@ -16,8 +16,8 @@
 namespace viaduct::broker {
 
 // The asking end. Its destructor waits until the other end has closed: at once, unless this was the
-// last connection; then after the other has cleaned up. After an answer that did not come it waits
-// 2 s at most.
+// last connection; then after the other has cleaned up. After an answer that did not come, or a
+// signal as below, it waits 2 s at most.
 class Caller {
  public:
   // `ended`: what an error says if the other end has closed.
@@ -35,9 +35,9 @@ class Caller {
   // Throws Error if the other end has closed.
   void CheckAlive() const;
   // From now on Call() waits no longer than this (none: for ever), and throws sys::Interrupted
-  // where SIGINT, SIGTERM or SIGHUP is blocked and comes meanwhile. After either nothing can be
-  // asked any more.
-  void LimitWaiting(std::optional<Duration> patience);
+  // where SIGINT, SIGTERM or SIGHUP is blocked and comes meanwhile, and there is no answer within
+  // `grace` of it. After either nothing can be asked any more.
+  void LimitWaiting(std::optional<Duration> patience, Duration grace = Duration());
 
  private:
   void AwaitEnd();
@@ -50,6 +50,7 @@ class Caller {
   uint32_t sequence_ = 0;
   bool is_limited_ = false;  // as LimitWaiting() says
   std::optional<Duration> patience_;
+  Duration grace_;
   bool is_lost_ = false;  // an answer did not come, and would be taken for the next one's
 };
 

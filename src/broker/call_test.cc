@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
@@ -41,13 +44,31 @@ TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
   ends_.second.reset();
 }
 
-TEST_F(SilentTest, ASignalThatIsBlockedEndsTheWait) {
-  const sigset_t set = sys::SignalSet({SIGTERM});
-  sigset_t before;
-  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &set, &before), 0);
+// SIGTERM is blocked, and has come.
+class InterruptedTest : public SilentTest {
+ protected:
+  void SetUp() override {
+    const sigset_t set = sys::SignalSet({SIGTERM});
+    ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &set, &before_), 0);
+    ASSERT_EQ(kill(getpid(), SIGTERM), 0);
+  }
+  void TearDown() override {
+    const UniqueFd signals = sys::CatchSignals({SIGTERM});
+    if (HasCome()) sys::TakeSignal(signals.get());
+    ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before_, nullptr), 0);
+  }
+  static bool HasCome() {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
+  }
+
+ private:
+  sigset_t before_;
+};
+
+TEST_F(InterruptedTest, DoesNotWait) {
   Caller caller = Ask();
   caller.LimitWaiting(std::nullopt);
-  ASSERT_EQ(kill(getpid(), SIGTERM), 0);
   try {
     caller.CallJson(MessageType::kDescribe, nlohmann::json::object());
     FAIL() << "there was an answer";
@@ -55,7 +76,28 @@ TEST_F(SilentTest, ASignalThatIsBlockedEndsTheWait) {
     EXPECT_EQ(interrupted.signal(), SIGTERM);
   }
   ends_.second.reset();
-  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+}
+
+// What is answered all the same is not lost by a signal: it is for whoever looks at it next.
+TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
+  Caller caller = Ask();
+  caller.LimitWaiting(std::nullopt, Duration::Seconds(60));
+  std::thread other([&] {
+    Connection connection(std::move(ends_.second));
+    pollfd wait{connection.Fd(), POLLIN, 0};
+    poll(&wait, 1, -1);
+    AnswerNext(connection, [](Message&) -> Reply { return {{{"said", "yes"}}, {}}; });
+  });
+  const nlohmann::json answer = caller.CallJson(MessageType::kDescribe, nlohmann::json::object());
+  other.join();
+  EXPECT_EQ(answer["said"], "yes");
+  EXPECT_TRUE(HasCome());
+}
+
+TEST_F(InterruptedTest, IsNotHeldUpAtTheEnd) {
+  const Instant begin = MonotonicClock::Now();
+  { const Caller caller = Ask(); }  // the other end stays open
+  EXPECT_LT(MonotonicClock::Now() - begin, Duration::Seconds(10));
 }
 
 }  // namespace

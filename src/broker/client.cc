@@ -93,7 +93,9 @@ Client Client::ConnectToLab(const std::string& lab) {
   return client;
 }
 
-void Client::LimitWaiting(Duration patience) { state_->caller.LimitWaiting(patience); }
+void Client::LimitWaiting(std::optional<Duration> patience, Duration grace) {
+  state_->caller.LimitWaiting(patience, grace);
+}
 
 void Client::CreateLab(const lab::Topology& topology) {
   state_->caller.CallJson(MessageType::kCreateLab, topology);

@@ -111,8 +111,10 @@ class Client {
   // LimitWaiting(kPatience). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);
   static constexpr auto kPatience = Duration::Seconds(60);
+  // For the answer of a broker that may be stopped, once a signal has come that ends the command.
+  static constexpr auto kGrace = Duration::Seconds(5);
   // As Caller::LimitWaiting().
-  void LimitWaiting(Duration patience);
+  void LimitWaiting(std::optional<Duration> patience, Duration grace = Duration());
 
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "broker/client.h"
 #include "sys/network/netns.h"
 #include "sys/signals.h"
 #include "wire/vxlan.h"
@@ -131,6 +132,7 @@ InnerNetwork::Other DecodeOther(const json& json) {
 HubEncryption::HubEncryption(uint16_t port)
     : root_(privilege::Ask(privilege::Service::kHubEncryption),
             "root's half of the hub's encryption has died") {
+  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
   const claim::KeyPair keys = claim::KeyPair::Fresh();
   open_ = keys.open;
   const json request = {{"secret", keys.secret.ToString()}, {"port", port}};

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/terminal_text.h"
+#include "broker/client.h"
 #include "dpdk/open.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
@@ -230,6 +231,7 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
       root_(privilege::Ask(privilege::Service::kPath), "root's half of the path has died"),
       interfaces_(config.ports),
       ifindices_(config.ports.size()) {
+  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
   json request = {{"name", config.name},
                   {"interfaces", config.ports},
                   {"pairs", json::array()},

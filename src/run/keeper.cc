@@ -62,6 +62,7 @@ class Keeper {
         program_(FindSimulator()),
         progress_(stderr, quiet),
         client_(broker::Client::ConnectOrSpawn()) {
+    client_.LimitWaiting(std::nullopt, broker::Client::kGrace);
     Start(LabUse::kStays);
   }
   ~Keeper() {

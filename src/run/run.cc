@@ -38,6 +38,9 @@ using scenario::Scenario;
 // packets that are still under way.
 constexpr Duration kEarlyEndPatience = Duration::Seconds(20);
 
+// For the broker, to remove a large lab, once the run ends early.
+constexpr Duration kEndPatience = Duration::Seconds(30);
+
 // As result::LinkNodes::specs.
 std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
   const path::Spec first = link.up.value_or(link.spec), second = link.down.value_or(link.spec);
@@ -122,6 +125,7 @@ class Run {
     // The broker is forked before the loop blocks signals, because it would inherit the blocked
     // signals, but has its own handling.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
+    if (real_) client_->LimitWaiting(std::nullopt, broker::Client::kGrace);
     loop_ = std::make_unique<sys::EventLoop>();
     if (peers_) peers_->Join(*loop_);
     simulator_ = std::make_unique<SimulatorProcess>(
@@ -264,6 +268,7 @@ class Run {
   void EndEarly(const sys::Interrupted& interrupted, Duration traffic) {
     if (interrupted.signal() != SIGINT || peers_) throw interrupted;
     if (real_) loop_->IgnoreSignals();
+    if (real_) LimitTheEnd();
     interrupted_ = interrupted.signal();
     progress_.Line(fmt::format("interrupted: ends early and reports what was measured until now{}",
                                real_ ? "" : "; once more: at once"));
@@ -380,8 +385,12 @@ class Run {
 
   void Abandon() {
     if (loop_) loop_->IgnoreSignals();
+    if (client_) LimitTheEnd();
     CleanUp();
   }
+
+  // Who has ended the run waits for no broker that is stopped.
+  void LimitTheEnd() { client_->LimitWaiting(kEndPatience, broker::Client::kGrace); }
 
   void NoteCaptures() {
     for (const result::Capture& capture : results_.simulator.captures) {
