@@ -503,13 +503,17 @@ def test_the_halves_are_not_for_others(user: User) -> None:
     assert user.viaduct("privileged-half").status == 2
 
 
-def test_the_rule_of_the_docs_is_enough(user: User, wire: tuple[str, str]) -> None:
+def test_the_rule_of_the_docs_is_enough(user: User, wire: tuple[str, str], lab: str) -> None:
+    nodes, links = "nodes: {a: {remote: true}, b: {}}", "{pair: [a, b]}"
+    remote = LAB.replace("nodes: 2", nodes).replace("{line: all}", links)
+    hub = user.write(f"{lab}.yaml", remote)
     rule = Path(f"/etc/sudoers.d/{user.name}")
     before = rule.read_text()
     try:
         rule.write_text(f"{user.name} ALL = (root) NOPASSWD: {VIADUCT} privileged-half\n")
         user.viaduct("shell", "--", "true").expect()
         user.viaduct("path", "--between", *wire, "--duration", "1s").expect()
+        user.viaduct("hub", hub, "--duration", "1s").expect()
         assert user.sudo("version").status == 1, "sudo asks for a password"
     finally:
         rule.write_text(before)

@@ -127,7 +127,7 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
     return words.size() > place && std::ranges::find(list, words[place]) != list.end();
   };
   if (is_one_of(1, {"path"})) return !is_one_of(2, {"set", "stats", "ls"});
-  return is_one_of(1, {"run", "rank", "up", "shell", "join", "clean", "bench", "sweep"});
+  return is_one_of(1, {"run", "rank", "up", "hub", "shell", "join", "clean", "bench", "sweep"});
 }
 
 // What the command's process does, with the identity that it is to have.

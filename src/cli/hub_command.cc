@@ -178,12 +178,12 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   // The broker is started before the loop, whose blocked signals it would inherit.
   std::optional<broker::Client> broker;
   const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
-  if (is_simulation && !cipher_port) {
-    privilege::NeedNoRoot();
-  } else {
-    NeedRoot();
+  if (!is_simulation || cipher_port) NeedRoot();
+  privilege::NeedNoRoot();
+  if (!is_simulation) {
+    broker.emplace(broker::Client::ConnectOrSpawn());
+    broker->LimitWaiting(std::nullopt, broker::Client::kGrace);
   }
-  if (!is_simulation) broker.emplace(broker::Client::ConnectOrSpawn());
   std::optional<emulate::HubEncryption> encryption;
   if (cipher_port) encryption.emplace(*cipher_port);
   const std::optional<claim::Key> key = KeyFor(scenario, options);
