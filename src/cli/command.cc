@@ -41,9 +41,18 @@ constexpr AddSubcommand* kSubcommands[] = {
     AddList, AddTop,  AddDown,  AddClean,  AddDoctor,  AddInit, AddSweep, AddCompare,
     AddPlot, AddView, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
+// A line may quote what it was given, such as a file that is none of ours. It says at its beginning
+// where that is, and at its end what to do.
+std::string Shortened(std::string message) {
+  constexpr size_t kBegin = 3000, kEnd = 1000;
+  if (message.size() <= kBegin + kEnd) return message;
+  const size_t left_out = message.size() - kBegin - kEnd;
+  return message.replace(kBegin, left_out, fmt::format(" [{} bytes more] ", left_out));
+}
+
 void PrintError(const std::string& message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "viaduct: %s\n", TerminalText(message).c_str());
+  std::fprintf(stderr, "viaduct: %s\n", TerminalText(Shortened(message)).c_str());
 }
 
 std::string OneLine(std::string text) {

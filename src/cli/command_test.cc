@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -46,6 +47,17 @@ TEST(CommandTest, UsageErrorsAreOneLineAndStatusTwo) {
     EXPECT_EQ(outcome.errors.rfind("viaduct: ", 0), 0u) << outcome.errors;
     EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1);
   }
+}
+
+TEST(CommandTest, AnErrorQuotesNoWholeFile) {
+  const std::string path = testing::TempDir() + "viaduct-cli-long-" + std::to_string(getpid());
+  std::ofstream(path) << std::string(100000, 'x');
+  const Outcome outcome = Call({"run", path});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr(path));
+  EXPECT_THAT(outcome.errors, HasSubstr("bytes more"));
+  EXPECT_LT(outcome.errors.size(), 5000u);
+  unlink(path.c_str());
 }
 
 TEST(CommandTest, AnEmptyValueIsNotAnOptionLeftOut) {
@@ -147,6 +159,18 @@ TEST(CommandTest, TopologiesNeedNoFile) {
     EXPECT_EQ(refused.status, 2) << wrong;
     EXPECT_THAT(refused.errors, HasSubstr("--topo")) << wrong;
   }
+}
+
+TEST(CommandTest, InitLeavesNoPieceOfAFile) {
+  const std::string file = testing::TempDir() + "viaduct-init-" + std::to_string(getpid());
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few{10, before.rlim_max};  // bytes, as if the disk were full
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few), 0);
+  const int status = Main({"viaduct", "init", "grid", file});
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(status, 1);
+  EXPECT_NE(access(file.c_str(), F_OK), 0);
 }
 
 TEST(CommandTest, InitWritesAFileOnceAndNotTwice) {

@@ -33,10 +33,16 @@ void WriteSample(const InitOptions& options) {
   const std::string kind = options.topology.substr(0, options.topology.find(','));
   const std::string file = options.file.empty() ? kind + ".yaml" : options.file;
   std::error_code error;
-  if (!options.force && std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
+  const bool is_there = std::filesystem::exists(std::filesystem::symlink_status(file, error));
+  if (is_there && !options.force) {
     throw UsageError(fmt::format("{}: is there already; give another FILE, or --force", file));
   }
-  WriteFile(file, text);
+  try {
+    WriteFile(file, text);
+  } catch (const Error&) {  // of a full disk's piece the next call would say that it is there
+    if (!is_there) std::filesystem::remove(file, error);
+    throw;
+  }
   std::fprintf(stderr, "%s: written; try viaduct run %s --mode simulate\n", file.c_str(),
                file.c_str());
 }
