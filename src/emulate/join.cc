@@ -1,5 +1,6 @@
 #include "emulate/join.h"
 
+#include "broker/client.h"
 #include "emulate/program_keeper.h"
 
 namespace viaduct::emulate {
@@ -8,7 +9,7 @@ Join::Join(const JoinRequest& request)
     : root_(privilege::Ask(privilege::Service::kJoin), "root's half of the node has died"),
       node_(request.offer.node),
       hub_(request.hub.ToString()) {
-  root_.LimitWaiting(std::nullopt);
+  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
   const nlohmann::json built = root_.CallJson(broker::MessageType::kBuildJoin, EncodeJoin(request));
   name_ = broker::Member<std::string>(built, "name");
   interface_ = broker::Member<std::string>(built, "interface");

@@ -1,6 +1,7 @@
 #include "emulate/shell.h"
 
 #include "base/error.h"
+#include "broker/client.h"
 #include "emulate/path_record.h"
 #include "emulate/program_keeper.h"
 #include "io/ring_port.h"
@@ -23,7 +24,7 @@ engine::Config ShellPath() {
 
 Shell::Shell()
     : root_(privilege::Ask(privilege::Service::kShell), "root's half of the shell has died") {
-  root_.LimitWaiting(std::nullopt);
+  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
   broker::Message answer = root_.Call(MessageType::kBuildShell, "{}");
   const json built = broker::DecodeJson(answer.payload);
   name_ = Member<std::string>(built, "name");
