@@ -13,8 +13,10 @@
 #include "ns3/simulator.h"
 #include "ns3/trace-helper.h"
 
+#include "io/pcap_writer.h"
 #include "scenario/events.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace ns3::sim
@@ -113,6 +115,13 @@ SimulatedFiles::Describe(viaduct::result::SimulatorReport& report)
         LinkCapture& capture = m_captures.at(link);
         capture.pcap->Close();
         capture.Check();
+        if (!capture.result.error.empty())
+        {
+            const uint64_t whole = viaduct::io::KeepWholeFrames(capture.result.file);
+            capture.result.dropped +=
+                capture.result.frames - std::min(whole, capture.result.frames);
+            capture.result.frames = std::min(whole, capture.result.frames);
+        }
         report.captures.push_back(capture.result);
     }
     auto& state = report.state.emplace();

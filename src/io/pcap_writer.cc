@@ -3,11 +3,34 @@
 #include <pcap/pcap.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 #include "base/error.h"
 
 namespace viaduct::io {
+
+uint64_t KeepWholeFrames(const std::string& path) {
+  constexpr uint64_t kFileHeader = 24, kFrameHeader = 16;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return 0;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  uint64_t frames = 0, end = kFileHeader;
+  std::array<uint32_t, 4> header{};  // seconds, nanoseconds, bytes in the file, bytes in all
+  while (end + kFrameHeader <= size) {
+    file.seekg(static_cast<std::streamoff>(end));
+    if (!file.read(reinterpret_cast<char*>(header.data()), kFrameHeader)) break;
+    if (end + kFrameHeader + header[2] > size) break;
+    end += kFrameHeader + header[2];
+    ++frames;
+  }
+  if (end < size) std::filesystem::resize_file(path, end, error);
+  return frames;
+}
 
 PcapWriter::PcapWriter(const std::string& path, LinkType type, uint32_t snap_length)
     : path_(path), snap_length_(snap_length) {
@@ -26,7 +49,7 @@ PcapWriter::PcapWriter(const std::string& path, LinkType type, uint32_t snap_len
 }
 
 PcapWriter::~PcapWriter() {
-  pcap_dump_close(file_);
+  if (file_ != nullptr) pcap_dump_close(file_);
   pcap_close(format_);
 }
 
@@ -63,8 +86,17 @@ void PcapWriter::Flush() {
   if (error_ == 0) NoteFailure(pcap_dump_flush(file_) != 0);
   if (error_ == 0 || told_) return;
   told_ = true;
+  Abandon();
   throw SystemError("write capture file " + path_ + " (captured frames are lost from here on)",
                     error_);
+}
+
+void PcapWriter::Abandon() {
+  pcap_dump_close(file_);
+  file_ = nullptr;
+  const uint64_t whole = KeepWholeFrames(path_);
+  frames_lost_ += frames_written_ - std::min(whole, frames_written_);
+  frames_written_ = std::min(whole, frames_written_);
 }
 
 void PcapWriter::NoteFailure(bool failed) {

@@ -17,6 +17,10 @@ namespace viaduct::io {
 
 // Writes frames with nanosecond time stamps (pcap magic 0xa1b23c4d), buffered; flushed on request
 // and on destruction.
+// After its disk was full: cuts off what is left of the last frame in a pcap file of this machine's
+// byte order, and returns how many whole frames there are; 0 if it is no such file.
+uint64_t KeepWholeFrames(const std::string& path);
+
 class PcapWriter {
  public:
   // What the bytes of a frame start with.
@@ -36,9 +40,10 @@ class PcapWriter {
   // a super-frame is cut, a partial checksum completed in `frame`'s bytes (io/super_frame.h). What
   // cannot be cut or completed is written as it is, and counted. Does not throw.
   void WriteAsOnWire(const ReceivedFrame& frame);
-  // Throws SystemError the first time after a failure; the file is then incomplete.
+  // Throws SystemError the first time after a failure; the file is then incomplete, and closed.
   void Flush();
 
+  // After a failure: those that are in the file, once Flush() has reported it.
   uint64_t frames_written() const { return frames_written_; }
   uint64_t frames_lost() const { return frames_lost_; }
   // Of those that were written or lost: not as on a wire, but as the kernel had them.
@@ -46,6 +51,8 @@ class PcapWriter {
 
  private:
   void NoteFailure(bool failed);
+  // After a failure: what is still in memory will not be written, and is lost.
+  void Abandon();
 
   std::string path_;
   uint32_t snap_length_;

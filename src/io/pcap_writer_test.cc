@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pcap/pcap.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -127,6 +129,25 @@ TEST_F(PcapWriterTest, TellsAFullDiskOnce) {
     EXPECT_NE(std::string(error.what()).find("/dev/full"), std::string::npos);
   }
   EXPECT_NO_THROW(writer.Flush());
+}
+
+TEST_F(PcapWriterTest, AfterAFailureCountsTheFramesOfTheFile) {
+  const rlimit before = [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    return limit;
+  }();
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit room = {20000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &room);
+  PcapWriter writer(path_);
+  const std::string packet(984, 'x');  // 1000 bytes with its head
+  for (int i = 0; i < 100; ++i) writer.Write(Instant(), std::as_bytes(std::span(packet)));
+  EXPECT_THROW(writer.Flush(), SystemError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(writer.frames_written(), 19u);
+  EXPECT_EQ(writer.frames_lost(), 81u);
+  EXPECT_EQ(std::filesystem::file_size(path_), 24u + 19 * 1000);
 }
 
 TEST_F(PcapWriterTest, TellsAPathThatCannotBeWritten) {
