@@ -29,6 +29,7 @@
 
 #include "base/error.h"
 #include "base/within.h"
+#include "scenario/events.h"
 #include "scenario/lab_hosts.h"
 #include "scenario/places.h"
 #include "scenario/protocols.h"
@@ -153,9 +154,10 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
       m_simulate(scenario.mode == Mode::kSimulate),
       m_host(host)
 {
-    if (HasDamage(scenario))
+    if (HasDamage(scenario) || !viaduct::scenario::CapturedLinks(scenario).empty())
     {
-        // A damaged packet must not be accepted, unless its checksum is right (checksum=fix).
+        // A damaged packet must not be accepted, unless its checksum is right (checksum=fix), and a
+        // capture shows packets as on a wire.
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
     CheckAddresses();

@@ -222,3 +222,26 @@ programs: [{{node: n0, command: python3 {program} {files}}}]
         assert {tuple(row[:3]) for row in rows} == {("7", "3", "1")}
         assert [int(row[3]) for row in rows] == [1400] * 14 + [400]
         assert stream(path, port, len(content)) == content
+
+
+@pytest.mark.parametrize("spec", ["", "delay=1ms"])
+def test_simulated_packets_have_their_checksums(
+    scenario: Write, tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ns-3 computes none unless it is told to."""
+    monkeypatch.chdir(tmp_path)
+    text = (
+        f"mode: simulate\nnodes: 2\nlinks: [{{pair: [n0, n1], spec: '{spec}'}}]\n"
+        "routing: {protocol: static}\ncaptures: all\nflows:\n"
+        "  - {type: udp, from: n0, to: n1, size: 100, rate: 80kbit, duration: 1s}\n"
+        "  - {type: tcp, from: n0, to: n1, rate: 80kbit, duration: 1s}\n"
+    )
+    viaduct("run", scenario(text)).expect()
+    [capture] = tmp_path.glob("*-captures/n0-n1.pcap")
+    fields = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+    fields += ["-o", "tcp.check_checksum:TRUE", "-T", "fields"]
+    for layer, packets in (("ip", 120), ("udp", 100), ("tcp", 20)):
+        command = ["tshark", "-r", str(capture), "-Y", layer, *fields]
+        states = execute([*command, "-e", f"{layer}.checksum.status"]).expect().output.split()
+        assert len(states) >= packets
+        assert set(states) == {"1"}, layer  # good
