@@ -11,8 +11,8 @@ import yaml
 
 # The keys of a SPEC, in the order of docs/path-spec.md.
 _KEYS = (
-    *("delay", "jitter", "dist", "order", "loss", "dup", "reorder", "ber", "corrupt", "fcs"),
-    *("slot", "rate", "link", "overhead", "burst", "queue", "drop", "aqm"),
+    *("delay", "jitter", "dist", "order", "loss", "dup", "reorder", "ber", "corrupt", "nat"),
+    *("fcs", "slot", "rate", "link", "overhead", "burst", "queue", "drop", "aqm"),
 )
 _DIRECTIONS = ("up", "down")
 _OF_LINKS = {*_KEYS, *_DIRECTIONS, "classes"}
@@ -76,8 +76,11 @@ class Topology:
         if written := _spec(spec):
             link["spec"] = written
         for key, own in zip(_DIRECTIONS, (up, down), strict=True):
-            if own is not None:
-                link[key] = own if isinstance(own, str) else _spec(own)
+            if own is None:
+                continue
+            if not isinstance(own, str | Mapping):
+                raise TypeError(f"{key} of a link is a SPEC or its keys by name, not {own!r}")
+            link[key] = own if isinstance(own, str) else _spec(own)
         if classes:
             link["classes"] = [dict(each) for each in classes]
         for node in (a, b):

@@ -167,6 +167,11 @@ def test_every_shape_has_directions(python: Any) -> None:
     assert "a" not in made.nodes
 
 
+def test_a_direction_that_is_no_spec_is_named(python: Any) -> None:
+    with pytest.raises(TypeError, match="down of a link is a SPEC or its keys by name, not 3"):
+        python.Topology().add_link("a", "b", up="loss=1%", down=3)
+
+
 def test_links_have_every_key_of_a_spec(python: Any) -> None:
     rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/path-spec.md").read_text(), re.MULTILINE)
     made = python.Topology()
