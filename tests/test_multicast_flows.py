@@ -55,6 +55,7 @@ def test_every_receiver_is_counted(how: str, family: str, scenario: Write, tmp_p
         assert 490 <= each["sent"] + each.get("not_offered", 0) <= 500, each
         assert each["sent"] > 100
         assert each["received"] == each["sent"], each
+        assert "duplicates" not in each, "n3 forwards what it gets"
 
 
 @pytest.mark.parametrize("family", list(GROUPS))

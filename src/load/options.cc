@@ -71,6 +71,7 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
   app.add_option("--bind", options.socket.bind, "address; default: all, IPv4 and IPv6");
   app.add_option("--group", options.socket.group,
                  "multicast group to join, on all interfaces, instead of --bind");
+  app.add_option("--interface", options.socket.interface, "the only one to join --group on");
   app.add_option("--duration", texts.receive_duration, "give up after this long");
   app.add_option("--linger", texts.linger,
                  "time without packets after the sender's end that ends the flow")

@@ -64,12 +64,14 @@ void SendToGroupBy(int fd, int family, const std::string& interface) {
   SetSocketOption(fd, IPPROTO_IP, IP_MULTICAST_IF, request, "IP_MULTICAST_IF");
 }
 
-void JoinOnAllInterfaces(int fd, const Endpoint& group, const std::string& text) {
+// On all interfaces, or on this one.
+void Join(int fd, const Endpoint& group, const std::string& text, const std::string& interface) {
   if (!IsGroup(group)) throw UsageError(fmt::format("--group {}: no multicast address", text));
   int joined = 0;
   const std::unique_ptr<struct if_nameindex, decltype(&if_freenameindex)> all(if_nameindex(),
                                                                               if_freenameindex);
   for (const auto* one = all.get(); one && one->if_index != 0; ++one) {
+    if (!interface.empty() && interface != one->if_name) continue;
     group_req request{};
     request.gr_interface = one->if_index;
     std::memcpy(&request.gr_group, &group.address, group.length);
@@ -77,7 +79,9 @@ void JoinOnAllInterfaces(int fd, const Endpoint& group, const std::string& text)
     // One that is down, or without multicast, receives nothing.
     if (setsockopt(fd, level, MCAST_JOIN_GROUP, &request, sizeof request) == 0) ++joined;
   }
-  if (joined == 0) throw SystemError(fmt::format("join group {}", text), errno);
+  if (joined > 0) return;
+  const std::string where = interface.empty() ? "" : " on interface " + interface;
+  throw SystemError(fmt::format("join group {}{}", text, where), errno);
 }
 
 }  // namespace
@@ -162,7 +166,7 @@ UniqueFd OpenReceiver(const ReceiverSocketOptions& options) {
   }
   SetSocketBuffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
   SetSocketOption(fd.get(), SOL_SOCKET, SO_RCVTIMEO, kReceiveTimeout, "SO_RCVTIMEO");
-  if (!options.group.empty()) JoinOnAllInterfaces(fd.get(), endpoint, options.group);
+  if (!options.group.empty()) Join(fd.get(), endpoint, options.group, options.interface);
   if (options.sample > 1) AttachSampling(fd.get(), options.sample);
   Bind(fd.get(), endpoint,
        fmt::format("{} port {}", bind.empty() ? "any address" : bind, options.port));

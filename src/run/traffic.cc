@@ -27,9 +27,13 @@ using scenario::Flow;
 // How much longer a ping may take that was held up, for all its requests to be sent.
 constexpr Duration kPingGrace = Duration::Seconds(5);
 
-// `interface`: by which packets to a group leave.
+// The interfaces by which packets to a group leave the sender and come to the receiver; empty: any.
+struct GroupWay {
+  std::string leaves, comes;
+};
+
 FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
-                         const std::string& load, const std::string& interface,
+                         const std::string& load, const GroupWay& way,
                          const scenario::Drain& drain) {
   FlowCommands commands;
   const bool ipv6 = address.find(':') != std::string::npos;
@@ -45,7 +49,10 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
       "--json"};
   if (!flow.group.empty()) {
     commands.receiver.insert(commands.receiver.end(), {"--group", flow.group});
-    commands.sender.insert(commands.sender.end(), {"--interface", interface});
+    commands.sender.insert(commands.sender.end(), {"--interface", way.leaves});
+    if (!way.comes.empty()) {
+      commands.receiver.insert(commands.receiver.end(), {"--interface", way.comes});
+    }
   }
   commands.ready = "listening";
   commands.clock = "--clock-ahead";
@@ -335,11 +342,34 @@ std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const
 
 namespace {
 
-// Of the sender, to a group; otherwise empty.
-std::string InterfaceOf(const scenario::Scenario& scenario, const Flow& flow) {
-  if (flow.group.empty()) return "";
-  const std::vector<lab::Endpoint> ends = EndpointsOf(scenario, flow.link);
-  return std::ranges::find(ends, flow.from, &lab::Endpoint::node)->interface;
+std::string InterfaceOf(const scenario::Scenario& scenario, const std::string& node,
+                        const std::string& link) {
+  const std::vector<lab::Endpoint> ends = EndpointsOf(scenario, link);
+  return std::ranges::find(ends, node, &lab::Endpoint::node)->interface;
+}
+
+// Whether a flow's packets have this source: the sender's address on the link that they leave by.
+bool IsSource(const scenario::Scenario& scenario, const Flow& flow, const std::string& source) {
+  const auto& link = *std::ranges::find(scenario.links, flow.link, &scenario::LinkSettings::name);
+  for (size_t i = 0; i < link.addresses.size(); ++i) {
+    const bool is_senders = link.nodes[i % link.nodes.size()] == flow.from;
+    if (is_senders && link.addresses[i].address == wire::IpAddress::Parse(source)) return true;
+  }
+  return false;
+}
+
+// A receiver that forwards the packets by a static route gets them where that says.
+GroupWay WayOf(const scenario::Scenario& scenario, const Flow& flow) {
+  GroupWay way;
+  if (flow.group.empty()) return way;
+  way.leaves = InterfaceOf(scenario, flow.from, flow.link);
+  const wire::IpAddress group = wire::IpAddress::Parse(flow.group);
+  for (const scenario::MulticastRoute& route : scenario.multicast) {
+    if (route.node != flow.to || wire::IpAddress::Parse(route.group) != group) continue;
+    if (!IsSource(scenario, flow, route.source)) continue;
+    way.comes = InterfaceOf(scenario, flow.to, route.from);
+  }
+  return way;
 }
 
 }  // namespace
@@ -353,7 +383,7 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
   const int port = scenario::PortOf(flow, scenario::StreamOf(scenario, index));
   switch (flow.kind) {
     case Flow::Kind::kUdp:
-      return UdpCommands(flow, address, port, load, InterfaceOf(scenario, flow), drain);
+      return UdpCommands(flow, address, port, load, WayOf(scenario, flow), drain);
     case Flow::Kind::kTcp:
       return From(source, TcpCommands(flow, address, port));
     case Flow::Kind::kPing:

@@ -42,6 +42,21 @@ TEST(TrafficTest, CommandsSayWhatTheFlowSays) {
                           "--duration", "6s", "--size", "100", "--linger", "1s", "--json"));
 }
 
+TEST(TrafficTest, WhoForwardsAGroupJoinsItWhereItComesIn) {
+  const auto receiver = [](const std::string& source) {
+    const scenario::Scenario line = scenario::Parse(
+        "nodes: 3\nlinks: [{line: all}]\nrouting: static\nmulticast:\n"
+        "  - {node: n1, source: " +
+            source +
+            ", group: 239.1.1.1, from: n0-n1, to: all}\n"
+            "flows: [{type: udp, from: n0, to: n1, group: 239.1.1.1}]\n",
+        "f.yaml");
+    return CommandsFor(line, 0, "load").receiver;
+  };
+  EXPECT_THAT(receiver("n0"), testing::IsSupersetOf({"--interface", "eth0"}));
+  EXPECT_THAT(receiver("n2"), testing::Not(Contains("--interface"))) << "the route of others";
+}
+
 TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
   scenario::Scenario line = Line();
   for (auto& link : line.links) link.spec = path::ParseSpec("delay=500ms rate=1Mbit queue=300p");
