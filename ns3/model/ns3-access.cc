@@ -60,6 +60,7 @@ using TcpPersistExpired = std::integral_constant<int, 17>;
 using TcpToSend = std::integral_constant<int, 18>;
 using TcpState = std::integral_constant<int, 19>;
 using ArpDrops = std::integral_constant<int, 20>;
+using PingReported = std::integral_constant<int, 21>;
 
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
@@ -82,6 +83,7 @@ constexpr EntriesWith<RipNgRoutingTableEntry, EventId> RipNg::*Get(RipNgTable);
 constexpr PacketTagList Packet::*Get(PacketTags);
 constexpr Callback<void, Ptr<Socket>> Socket::*Get(SocketConnected);
 constexpr EventId TcpSocketBase::*Get(TcpPersistEvent);
+constexpr bool Ping::*Get(PingReported);
 constexpr Time TcpSocketBase::*Get(TcpPersistDelay);
 constexpr void (TcpSocketBase::*Get(TcpPersistExpired))();
 constexpr Ptr<TcpTxBuffer> TcpSocketBase::*Get(TcpToSend);
@@ -137,6 +139,7 @@ template struct Grant<Ipv4RawSockets, &Ipv4L3Protocol::m_sockets>;
 template struct Grant<Ipv6RawSockets, &Ipv6L3Protocol::m_sockets>;
 template struct Grant<NodeHandlers, &Node::m_handlers>;
 template struct Grant<PingRequests, &Ping::m_sent>;
+template struct Grant<PingReported, &Ping::m_reportPrinted>;
 template struct Grant<OlsrHna, &olsr::RoutingProtocol::m_hnaRoutingTable>;
 template struct Grant<SimulatorEvents, &DefaultSimulatorImpl::m_events>;
 template struct Grant<Ipv4StaticTable, &Ipv4StaticRouting::m_networkRoutes>;
@@ -389,6 +392,12 @@ KeepPlacesOfRefused(Ping& ping, uint16_t sequence)
         // The one sent last is at the end, and those before it that were refused have no answer.
         requests.resize(sequence + size_t{1}, requests.back());
     }
+}
+
+void
+LeaveOutReport(Ping& ping)
+{
+    ping.*Get(PingReported{}) = true;
 }
 
 void

@@ -144,6 +144,13 @@ bool VisitRoutes(const Ipv6RoutingProtocol& protocol,
 void KeepPlacesOfRefused(Ping& ping, uint16_t sequence);
 
 /**
+ * Lets Ping end without its report, which divides by the number of its requests, and so ends the
+ * process with signal 8 if it has sent none (src/internet-apps/model/ping.cc, 3.44 to 3.48).
+ * @param ping the application
+ */
+void LeaveOutReport(Ping& ping);
+
+/**
  * Replaces what is called when a connection cannot be made, and only that: ns-3's OnOffApplication
  * ends the process then (src/applications/model/onoff-application.cc, 3.44).
  * @param socket a socket of a connection that an application makes

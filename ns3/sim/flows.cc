@@ -252,6 +252,7 @@ SimulatedFlow::MakePing(const Network& network)
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));
     ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(m_pings + 1)));
+    ns3access::LeaveOutReport(*ping); // Result() is one
     m_ping = ping;
     ping->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::PingSent, this));
     ping->TraceConnectWithoutContext("Rtt", MakeCallback(&SimulatedFlow::PingAnswered, this));
@@ -442,6 +443,10 @@ SimulatedFlow::Rate() const
 std::string
 SimulatedFlow::Trouble() const
 {
+    if (Simulator::Now() <= m_begin)
+    {
+        return "it had not begun when the run was interrupted";
+    }
     const bool tcp = m_flow.kind == Flow::Kind::kTcp;
     if (m_broken && m_bytes > 0)
     {
