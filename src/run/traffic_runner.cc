@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/clock.h"
 #include "scenario/drain.h"
@@ -99,6 +100,12 @@ TrafficRunner::~TrafficRunner() {
 
 double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
 
+void TrafficRunner::At(Instant time, std::function<void()> action) {
+  loop_.At(time, [alive = std::weak_ptr<bool>(alive_), action = std::move(action)] {
+    if (!alive.expired()) action();
+  });
+}
+
 bool TrafficRunner::HasWork() const {
   return !scenario_.flows.empty() || !scenario_.programs.empty();
 }
@@ -142,13 +149,13 @@ void TrafficRunner::Start() {
     // The sender's host has the result, but for UDP.
     const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
     if (!flow.sends_here && !(udp && flow.receives_here)) flow.done = true;
-    loop_.At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
+    At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
   }
   for (ProgramState& program : programs_) {
-    loop_.At(start_ + program.program->start, [this, &program] { StartProgram(program); });
+    At(start_ + program.program->start, [this, &program] { StartProgram(program); });
   }
   for (const scenario::LinkEvent& event : scenario_.link_events) {
-    loop_.At(start_ + event.at, [this, &event] { ApplyEvent(event); });
+    At(start_ + event.at, [this, &event] { ApplyEvent(event); });
   }
 }
 
@@ -183,7 +190,7 @@ void TrafficRunner::StartSender(FlowState& flow) {
   }
   flow.running = true;
   const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
-  loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
+  At(MonotonicClock::Now() + longest, [this, &flow] {
     if (flow.done) return;
     const bool sender = !flow.sender->wait_status();
     if (flow.receives_here || flow.commands.receiver.empty()) {
@@ -249,7 +256,7 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
     // The receiver's result comes when it ends: when all has come, or nothing more comes. The
     // sender's end markers may be lost, so it is told.
     flow.receiver->Kill(SIGUSR1);
-    loop_.At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
+    At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
   }
   const std::string trouble = ReceiverTrouble(flow);
@@ -299,7 +306,7 @@ void TrafficRunner::StartProgram(ProgramState& state) {
     return;
   }
   if (!program.timeout) return;
-  loop_.At(state.started + *program.timeout, [&state] {
+  At(state.started + *program.timeout, [&state] {
     if (state.done) return;
     state.end.timed_out = true;
     state.process->Kill(SIGKILL);

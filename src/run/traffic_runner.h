@@ -1,7 +1,9 @@
 // Runs the flows, programs and link events of a scenario at their times in the nodes of a lab.
 #pragma once
 
+#include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +85,8 @@ class TrafficRunner {
   const scenario::Scenario& scenario_;
   sys::EventLoop& loop_;
   broker::Client& client_;
+  // As the loop's, which may run on after this object has gone: nothing is done then.
+  void At(Instant time, std::function<void()> action);
   LinkEvents links_;
   Progress& progress_;
   Peers* peers_;
@@ -98,3 +102,4 @@ class TrafficRunner {
 };
 
 }  // namespace viaduct::run
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // as long as this object lives
