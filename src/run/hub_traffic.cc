@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/hub_rates.h"
 #include "run/table.h"
 #include "scenario/events.h"
 #include "sys/descriptor_limit.h"
@@ -66,6 +67,8 @@ void CheckHubTraffic(const scenario::Scenario& scenario) {
   if (scenario.mode != scenario::Mode::kSimulate) {
     CheckFlowPrograms(scenario);
     CheckLabCaptures(scenario);
+  } else {
+    CheckHubRates(scenario);
   }
   scenario::TryEvents(scenario);
 }
