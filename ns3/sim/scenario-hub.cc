@@ -48,6 +48,10 @@ ScenarioRun::RunHub()
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);
     m_files = std::make_unique<SimulatedFiles>(m_scenario, *m_network, m_captures);
+    if (!m_scenario.flows.empty())
+    {
+        m_drops = std::make_unique<StackDrops>(m_scenario, *m_network);
+    }
     Simulator::Schedule(Time(0), &ScenarioRun::WatchCommands, this);
     Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
     if (HasTimes(m_scenario))
@@ -67,11 +71,15 @@ ScenarioRun::RunHub()
     }
     viaduct::result::SimulatorReport files;
     m_files->Describe(files);
-    m_control.Send("report",
-                   {{"ns3", VIADUCT_NS3_VERSION},
-                    {"build", BuildOfNs3()},
-                    {"results", m_hub->Describe()},
-                    {"files", files}});
+    nlohmann::json report = {{"ns3", VIADUCT_NS3_VERSION},
+                             {"build", BuildOfNs3()},
+                             {"results", m_hub->Describe()},
+                             {"files", files}};
+    if (m_drops)
+    {
+        report["lost_at"] = m_drops->GetOfFlows();
+    }
+    m_control.Send("report", report);
     m_traffic.reset();
     m_hub.reset();
     Simulator::Destroy();

@@ -91,6 +91,16 @@ result::HubTraffic DescribeTraffic(const scenario::Scenario& scenario,
   return traffic;
 }
 
+std::string EventsToCome(const scenario::Scenario& scenario, size_t count) {
+  const std::vector<scenario::LinkEvent>& all = scenario.link_events;
+  if (count == 0) return "";
+  const scenario::LinkEvent& first = all[all.size() - count];
+  return fmt::format(
+      "{} of {} events had not happened when the hub ended; the first is {}: link {} {} at {}",
+      count, all.size(), first.where, first.link, scenario::DescribeEvent(first),
+      FormatDuration(first.at));
+}
+
 std::string HubTrafficTable(const result::HubTraffic& traffic) {
   std::string text = TrafficTable(traffic.flows, traffic.programs);
   if (!traffic.events.empty()) {
@@ -98,7 +108,7 @@ std::string HubTrafficTable(const result::HubTraffic& traffic) {
                         traffic.events.back().at, traffic.events.back().link,
                         traffic.events.back().change);
   }
-  return text + FileLines(traffic.captures, traffic.state);
+  return text + FileLines(traffic.captures, traffic.state) + FlowRemarks(traffic.flows);
 }
 
 LabTraffic::LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop,
@@ -129,6 +139,9 @@ result::HubTraffic LabTraffic::Finish(std::vector<std::string>* failures) {
   }
   if (captures_) traffic.captures = captures_->Finish();
   std::ranges::copy(runner_.failures(), std::back_inserter(*failures));
+  if (const std::string left = EventsToCome(scenario_, runner_.EventsToCome()); !left.empty()) {
+    failures->push_back(left);
+  }
   for (const result::Capture& capture : traffic.captures) {
     if (capture.error.empty()) continue;
     failures->push_back(fmt::format("capture of link '{}': {}", capture.link, capture.error));

@@ -30,6 +30,9 @@ std::string HubCaptureFolder(const scenario::Scenario& scenario);
 result::HubTraffic DescribeTraffic(const scenario::Scenario& scenario,
                                    std::vector<result::FlowResult> flows,
                                    const std::vector<result::ProgramOutcome>& programs);
+// Says that the last `count` events of a scenario had not happened when its hub ended, and which is
+// the first of them; empty: all had.
+std::string EventsToCome(const scenario::Scenario& scenario, size_t count);
 // As a table and lines, which `viaduct hub` prints at its end.
 std::string HubTrafficTable(const result::HubTraffic& traffic);
 

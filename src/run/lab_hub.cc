@@ -1,6 +1,7 @@
 // A lab as a hub: its path engine has the tunnel.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "run/hub_traffic.h"
 #include "run/lab_failures.h"
 #include "run/simulator_process.h"
+#include "run/traffic.h"
 
 namespace viaduct::run {
 namespace {
@@ -46,6 +48,28 @@ void AddLossesOfPrograms(const result::SimulatorReport& report, result::ClientRe
   for (const auto& [cause, count] : programs->second.drops) client->drops[cause] += count;
   const uint64_t unresolved = programs->second.frames.tx_dropped_error;
   if (unresolved > 0) client->drops["unresolved"] += unresolved;
+}
+
+// Adds what nodes' ends of links refused of their clients' frames, which has not reached the node.
+void AddRefused(const scenario::Scenario& scenario, const result::EngineResult& engine,
+                result::HubResult* hub) {
+  std::map<std::string, const scenario::LinkSettings*> pairs;
+  for (const scenario::LinkSettings& link : scenario.links) {
+    if (link.kind == lab::Link::Kind::kPair) pairs[link.name] = &link;
+  }
+  std::map<std::string, uint64_t> by_node;
+  for (const result::PipelineResult& pipeline : engine.pipelines) {
+    const auto link = pairs.find(pipeline.pair);
+    const auto refused = pipeline.fates.find("refused");
+    if (link == pairs.end() || refused == pipeline.fates.end()) continue;
+    by_node[link->second->nodes[pipeline.direction == "up" ? 0 : 1]] += refused->second;
+  }
+  for (result::ClientResult& client : hub->clients) {
+    const auto found = by_node.find(client.node);
+    if (found == by_node.end() || found->second == 0) continue;
+    client.drops["refused"] += found->second;
+    client.rx_frames -= std::min(client.rx_frames, found->second);
+  }
 }
 
 class LabHub final : public Hub {
@@ -98,8 +122,9 @@ class LabHub final : public Hub {
     result.Fail(failures);
     traffic_.reset();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
-    const auto report =
-        conversation_->WaitForReport(true).at("results").get<result::SimulatorReport>();
+    const nlohmann::json message = conversation_->WaitForReport(true);
+    const auto report = message.at("results").get<result::SimulatorReport>();
+    if (result.traffic) AddLosses(message, &result.traffic->flows);
     if (report.timing) result.events = *report.timing;
     for (const std::string& line : report.refused) result.failures.push_back("refused: " + line);
     result.unreadable = UnreadablePackets(report);
@@ -132,7 +157,9 @@ class LabHub final : public Hub {
     if (!failure_.empty()) result.failures.push_back(failure_);
     result.name = scenario_.name;
     result.seed = scenario_.seed;
-    result.frames = engine_->Read().timing;
+    const result::EngineResult engine = engine_->Read();
+    result.frames = engine.timing;
+    AddRefused(scenario_, engine, &result);
     // Until its end, when it reports: at most half a second old.
     if (const auto& events = conversation_->timing()) result.events = *events;
     uint64_t refused = 0;

@@ -148,7 +148,7 @@ class Run {
     TakeReport(report);
     if (real_) TakeFailures(conversation_->failures());
     if (!real_) TakeSimulatedTraffic();
-    TakeLosses(report);
+    AddLosses(report, &results_.flows);
   }
 
   void TakeSimulatedTraffic() {
@@ -370,17 +370,6 @@ class Run {
       change.at -= (traffic_start_ - Instant()).ToSeconds();
     }
     if (message.contains("links")) results_.engine = message["links"].get<result::EngineResult>();
-  }
-
-  // What the simulator's nodes lost of the flows.
-  void TakeLosses(const nlohmann::json& message) {
-    using Places = std::map<std::string, uint64_t>;
-    const auto losses = message.value("lost_at", std::vector<Places>());
-    for (size_t i = 0; i < std::min(losses.size(), results_.flows.size()); ++i) {
-      result::FlowResult& flow = results_.flows[i];
-      if (!flow.error.empty()) continue;
-      for (const auto& [place, packets] : losses[i]) flow.Lose(place, packets);
-    }
   }
 
   void Abandon() {

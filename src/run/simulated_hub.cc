@@ -13,6 +13,7 @@
 #include "run/hub.h"
 #include "run/hub_traffic.h"
 #include "run/simulator_process.h"
+#include "run/traffic.h"
 
 namespace viaduct::run {
 namespace {
@@ -74,6 +75,9 @@ class SimulatedHub final : public Hub {
             "the hub ended before routes had converged: none of the scenario's flows, programs "
             "and events has begun");
       }
+      if (converged_) {
+        Fail(EventsToCome(scenario_, scenario_.link_events.size() - traffic.events.size()));
+      }
       traffic.state = files_.state.value_or(std::vector<result::StateFiles>());
       for (const result::Capture& capture : traffic.captures) {
         if (capture.error.empty()) continue;
@@ -95,6 +99,7 @@ class SimulatedHub final : public Hub {
       } else if (event == "report") {
         report_ = message->at("results").get<result::HubResult>();
         files_ = message->at("files").get<result::SimulatorReport>();
+        AddLosses(*message, &flows_);
       } else if (event == "statistics") {
         Gather(message->at("results").get<result::HubResult>(), message->value("last", true));
       } else if (event == "claimed") {

@@ -110,6 +110,32 @@ std::string LinksLine(const result::EngineResult& engine) {
   return text + "\n";
 }
 
+// What flows' counts do not say by themselves.
+std::string CountLines(const std::vector<FlowResult>& flows) {
+  std::string text;
+  for (const FlowResult& flow : flows) {
+    if (!flow.not_offered) continue;
+    text += fmt::format(
+        "flow '{}': {} packets less than it asks for were offered; its sender was too slow or "
+        "ended "
+        "early\n",
+        flow.name, *flow.not_offered);
+  }
+  for (const FlowResult& flow : flows) {
+    if (!flow.duplicates) continue;
+    text += fmt::format("flow '{}': {} {} came again; they count once\n", flow.name,
+                        *flow.duplicates, flow.kind == "ping" ? "answers" : "packets");
+  }
+  for (const FlowResult& flow : flows) {
+    if (!flow.cut.value_or(false)) continue;
+    text += fmt::format(
+        "flow '{}': packets were still arriving when the wait for them ended; "
+        "they count as lost\n",
+        flow.name);
+  }
+  return text;
+}
+
 // Every loss has its place: what the network itself did to the packets of links stands above.
 std::string LossLines(const RunResult& run) {
   std::string text;
@@ -122,27 +148,7 @@ std::string LossLines(const RunResult& run) {
         run.scenario.mode == "simulate" ? "the simulator counts"
                                         : "is counted, as where a next hop does not answer");
   }
-  for (const FlowResult& flow : run.flows) {
-    if (!flow.not_offered) continue;
-    text += fmt::format(
-        "flow '{}': {} packets less than it asks for were offered; its sender was too slow or "
-        "ended "
-        "early\n",
-        flow.name, *flow.not_offered);
-  }
-  for (const FlowResult& flow : run.flows) {
-    if (!flow.duplicates) continue;
-    text += fmt::format("flow '{}': {} {} came again; they count once\n", flow.name,
-                        *flow.duplicates, flow.kind == "ping" ? "answers" : "packets");
-  }
-  for (const FlowResult& flow : run.flows) {
-    if (!flow.cut.value_or(false)) continue;
-    text += fmt::format(
-        "flow '{}': packets were still arriving when the wait for them ended; "
-        "they count as lost\n",
-        flow.name);
-  }
-  return text;
+  return text + CountLines(run.flows);
 }
 
 // What the figures do not say by themselves: the links' packets, what was assumed, and every loss.
@@ -190,6 +196,16 @@ std::string VerdictLines(const RunResult& run) {
 }
 
 }  // namespace
+
+std::string FlowRemarks(const std::vector<FlowResult>& flows) {
+  std::string text;
+  for (const FlowResult& flow : flows) {
+    for (const auto& [place, packets] : flow.lost_at) {
+      text += fmt::format("lost at flow '{}': {} packets ({})\n", flow.name, packets, place);
+    }
+  }
+  return text + CountLines(flows);
+}
 
 Scaled Scale(double value) {
   const char* prefix = "";

@@ -1,6 +1,7 @@
 // A flow of real packets: the programs that carry it, and the parsing of their output.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,5 +53,8 @@ struct Ending {
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error,
                              const Ending& ending = {});
+// Adds to flows, which are all of the scenario, what nodes of the simulator lost of them, as its
+// report says (`lost_at`).
+void AddLosses(const nlohmann::json& report, std::vector<result::FlowResult>* flows);
 
 }  // namespace viaduct::run

@@ -331,11 +331,20 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
       fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, events_.back().change));
 }
 
-void TrafficRunner::CountMissedEvents() {
+size_t TrafficRunner::EventsDue() const {
   const Duration end = interrupted_.value_or(Instant::Never()) - start_;
   const std::vector<scenario::LinkEvent>& all = scenario_.link_events;
-  const auto due = static_cast<size_t>(
-      std::ranges::lower_bound(all, end, {}, &scenario::LinkEvent::at) - all.begin());
+  return static_cast<size_t>(std::ranges::lower_bound(all, end, {}, &scenario::LinkEvent::at) -
+                             all.begin());
+}
+
+size_t TrafficRunner::EventsToCome() const {
+  return scenario_.link_events.size() - std::max(EventsDue(), events_.size());
+}
+
+void TrafficRunner::CountMissedEvents() {
+  const std::vector<scenario::LinkEvent>& all = scenario_.link_events;
+  const size_t due = EventsDue();
   if (due <= events_.size()) return;
   const scenario::LinkEvent& first = all[events_.size()];
   Fail(fmt::format(

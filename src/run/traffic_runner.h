@@ -55,6 +55,8 @@ class TrafficRunner {
   std::vector<result::FlowResult> Flows() const;
   std::vector<result::ProgramOutcome> Programs() const;
   const std::vector<result::LinkEvent>& events() const { return events_; }
+  // Events whose time had not come when EndEarly() was called.
+  size_t EventsToCome() const;
   // From an event's time until it had been applied, in nanoseconds.
   const Histogram& event_lateness() const { return event_lateness_; }
   const std::vector<std::string>& failures() const { return failures_; }
@@ -78,15 +80,17 @@ class TrafficRunner {
   void ApplyEvent(const scenario::LinkEvent& event);
   // Fails if events of the time until the run's end were not applied.
   void CountMissedEvents();
+  // Events of the time until the run's end.
+  size_t EventsDue() const;
   // Adds a failure; does nothing if `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
+  // As the loop's, which may run on after this object has gone: nothing is done then.
+  void At(Instant time, std::function<void()> action);
 
   const scenario::Scenario& scenario_;
   sys::EventLoop& loop_;
   broker::Client& client_;
-  // As the loop's, which may run on after this object has gone: nothing is done then.
-  void At(Instant time, std::function<void()> action);
   LinkEvents links_;
   Progress& progress_;
   Peers* peers_;
@@ -99,7 +103,7 @@ class TrafficRunner {
   std::optional<Instant> interrupted_;
   bool finished_ = false;
   std::vector<std::string> failures_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // as long as this object lives
 };
 
 }  // namespace viaduct::run
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // as long as this object lives
