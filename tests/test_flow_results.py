@@ -147,14 +147,13 @@ def test_a_killed_receiver_is_named(scenario: Write, tmp_path: Path) -> None:
 
 
 def test_a_run_without_results_leaves_no_file(tmp_path: Path) -> None:
-    file = tmp_path / "far.yaml"
+    file = tmp_path / "unknown.yaml"
     file.write_text(
-        "mode: simulate\nnodes: 4\nduration: 1s\nconvergence: {timeout: 1s}\n"
-        + STATIC
-        + "links: [{pair: [n0, n1]}, {pair: [n2, n3]}]\n"
+        "mode: simulate\nnodes: 2\nduration: 1s\nlinks: [{pair: [n0, n1]}]\n"
+        "routing: {protocol: 'ns3::NoSuchRouting'}\n"
     )
     written = tmp_path / "run.json"
-    viaduct("run", file, "--json", written).expect(1)
+    assert "NoSuchRouting" in viaduct("run", file, "--json", written).error_line(2)
     assert not written.exists()
 
 
