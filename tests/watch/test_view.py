@@ -86,6 +86,7 @@ def address_of(lab: str, node: str) -> str:
 
 def choose(page: Browser, selector: str) -> None:
     click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    page.wait(f"return document.querySelector('{selector}') !== null", "it is not drawn")
     page.ask(f"document.querySelector(arguments[0]).{click}", selector)
 
 
