@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import FAST_OLSR, processes_of_machine, records, running, viaduct, wait_until
+from labs import FAST_OLSR, descendants, records, running, viaduct, wait_until
 
 SCENARIO = (
     FAST_OLSR
@@ -66,8 +66,7 @@ def test_a_stopped_broker_holds_nobody_up(
     """Whoever says so twice is not made to wait for root's half; what that has made goes later."""
     with running("run", scenario(SCENARIO)) as run:
         run.wait_for("converged")
-        names = {name: pid for pid, name in processes_of_machine().items()}
-        broker = names["viaduct-broker"]
+        [broker] = [pid for pid, name in descendants(run.pid).items() if name == "viaduct-broker"]
         os.kill(broker, signal.SIGSTOP)
         try:
             for _ in range(2):
