@@ -299,6 +299,8 @@ void TrafficRunner::StartProgram(ProgramState& state) {
   state.started = MonotonicClock::Now();
   try {
     state.process = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+  } catch (const sys::Interrupted&) {
+    throw;  // of the whole run, not of this program
   } catch (const Error& e) {
     state.done = true;
     state.end.trouble = e.what();
