@@ -39,7 +39,7 @@ using scenario::Scenario;
 constexpr Duration kEarlyEndPatience = Duration::Seconds(20);
 
 // For the broker, to remove a large lab, once the run ends early.
-constexpr Duration kEndPatience = Duration::Seconds(30);
+constexpr Duration kBrokerPatience = Duration::Seconds(30);
 
 // As result::LinkNodes::specs.
 std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
@@ -379,7 +379,7 @@ class Run {
   }
 
   // Who has ended the run waits for no broker that is stopped.
-  void LimitTheEnd() { client_->LimitWaiting(kEndPatience, broker::Client::kGrace); }
+  void LimitTheEnd() { client_->LimitWaiting(kBrokerPatience, broker::Client::kGrace); }
 
   void NoteCaptures() {
     for (const result::Capture& capture : results_.simulator.captures) {

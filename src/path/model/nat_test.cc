@@ -20,11 +20,11 @@ using testing::HasSubstr;
 constexpr char kClient[] = "10.0.0.1", kServer[] = "10.0.0.2";
 using Frame = std::vector<std::byte>;
 
-Frame Sent(uint16_t port, const std::string& from = kClient) {
+Frame SentFrom(uint16_t port, const std::string& from = kClient) {
   return Build(Ethernet{} / Ipv4{.source = from, .destination = kServer} /
                Udp{.source = port, .destination = 443} / Payload{"hello"});
 }
-Frame Answer(uint16_t port, const std::string& to = kClient) {
+Frame AnswerTo(uint16_t port, const std::string& to = kClient) {
   return Build(Ethernet{} / Ipv4{.source = kServer, .destination = to} /
                Udp{.source = 443, .destination = port} / Payload{"world"});
 }
@@ -43,14 +43,14 @@ class Home {
   Nat& nat() { return nat_; }
   // The port that the server sees; nothing when the frame is dropped.
   std::optional<uint16_t> Out(uint16_t port, Instant at, const std::string& from = kClient) {
-    Frame frame = Sent(port, from);
+    Frame frame = SentFrom(port, from);
     if (!nat_.Translate(Direction::kUp, frame, at)) return std::nullopt;
     EXPECT_THAT(wire::packet::Describe(frame), HasSubstr("checksum good"));
     return SourceOf(frame);
   }
   // The port that the answer to a port reaches.
   std::optional<uint16_t> In(uint16_t port, Instant at, const std::string& to = kClient) {
-    Frame frame = Answer(port, to);
+    Frame frame = AnswerTo(port, to);
     if (!nat_.Translate(Direction::kDown, frame, at)) return std::nullopt;
     EXPECT_THAT(wire::packet::Describe(frame), HasSubstr("checksum good"));
     return DestinationOf(frame);
@@ -152,7 +152,7 @@ TEST(NatTest, HasRoomForSoManyAndNoMore) {
 // Whoever is behind the NAT knows the error by the port that it sent from.
 TEST(NatTest, ErrorsReachTheirSender) {
   Home home;
-  Frame sent = Sent(5000);
+  Frame sent = SentFrom(5000);
   ASSERT_TRUE(home.nat().Translate(Direction::kUp, sent, AtMs(1)));
   const std::string quoted(reinterpret_cast<const char*>(sent.data()) + 14, 28);
   Frame error = Build(Ethernet{} / Ipv4{.source = kServer, .destination = kClient} /
@@ -165,7 +165,7 @@ TEST(NatTest, ErrorsReachTheirSender) {
 TEST(NatTest, ErrorsAboutAnswersNameThePortThatTheServerKnows) {
   Home home;
   const uint16_t seen = home.Out(5000, AtMs(1)).value();
-  const Frame answer = Answer(5000);  // as the client got it
+  const Frame answer = AnswerTo(5000);  // as the client got it
   const std::string quoted(reinterpret_cast<const char*>(answer.data()) + 14, 28);
   Frame error = Build(Ethernet{} / Ipv4{.source = kClient, .destination = kServer} /
                       Icmp{.type = 3, .code = 3} / Payload{quoted});
@@ -233,10 +233,10 @@ TEST_F(NatPipelineTest, BothDirectionsAndTheirClassesPassIt) {
   Pipeline down(ParseSpec("delay=5ms"), frames_, Options(Direction::kDown));
   Pipeline class_up(ParseSpec("delay=1ms"), frames_, Options(Direction::kUp, true));
   Pipeline class_down(Spec(), frames_, Options(Direction::kDown, true));
-  const Frame seen = Through(up, Sent(5000), AtMs(1));
-  EXPECT_EQ(SourceOf(Through(class_up, Sent(5000), AtMs(8))), SourceOf(seen));
-  EXPECT_EQ(DestinationOf(Through(down, Answer(SourceOf(seen)), AtMs(9))), 5000);
-  EXPECT_EQ(DestinationOf(Through(class_down, Answer(SourceOf(seen)), AtMs(20))), 5000);
+  const Frame seen = Through(up, SentFrom(5000), AtMs(1));
+  EXPECT_EQ(SourceOf(Through(class_up, SentFrom(5000), AtMs(8))), SourceOf(seen));
+  EXPECT_EQ(DestinationOf(Through(down, AnswerTo(SourceOf(seen)), AtMs(9))), 5000);
+  EXPECT_EQ(DestinationOf(Through(class_down, AnswerTo(SourceOf(seen)), AtMs(20))), 5000);
 }
 
 // An answer that is on its way as the NAT rebinds arrives too late.
@@ -245,9 +245,9 @@ TEST_F(NatPipelineTest, FramesUnderWayMeetTheNewBindings) {
   Pipeline down(ParseSpec("delay=30ms"), frames_, Options(Direction::kDown));
   up.Begin(AtMs(0));
   down.Begin(AtMs(0));
-  const uint16_t seen = SourceOf(Through(up, Sent(5000), AtMs(1)));
-  EXPECT_EQ(DestinationOf(Through(down, Answer(seen), AtMs(69))), 5000);
-  EXPECT_EQ(Through(down, Answer(seen), AtMs(70)), Frame());
+  const uint16_t seen = SourceOf(Through(up, SentFrom(5000), AtMs(1)));
+  EXPECT_EQ(DestinationOf(Through(down, AnswerTo(seen), AtMs(69))), 5000);
+  EXPECT_EQ(Through(down, AnswerTo(seen), AtMs(70)), Frame());
   EXPECT_EQ(down.counters().of(Fate::kNoBinding), 1U);
   EXPECT_EQ(down.counters().arrived, 2U);
   EXPECT_EQ(down.waiting(), 0U);
