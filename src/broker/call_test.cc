@@ -78,7 +78,7 @@ TEST_F(InterruptedTest, DoesNotWait) {
   ends_.second.reset();
 }
 
-// What is answered all the same is not lost by a signal: it is for whoever looks at it next.
+// A signal loses no answer that comes in time; the signal stays for whoever looks at it next.
 TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
   Caller caller = Ask();
   caller.LimitWaiting(std::nullopt, Duration::Seconds(60));

@@ -15,12 +15,12 @@ struct pcap_dumper;
 
 namespace viaduct::io {
 
-// Writes frames with nanosecond time stamps (pcap magic 0xa1b23c4d), buffered; flushed on request
-// and on destruction.
 // After its disk was full: cuts off what is left of the last frame in a pcap file of this machine's
 // byte order, and returns how many whole frames there are; 0 if it is no such file.
 uint64_t KeepWholeFrames(const std::string& path);
 
+// Writes frames with nanosecond time stamps (pcap magic 0xa1b23c4d), buffered; flushed on request
+// and on destruction.
 class PcapWriter {
  public:
   // What the bytes of a frame start with.

@@ -39,8 +39,8 @@ struct ReceiverSocketOptions {
   std::string bind = {};  // empty: every address, IPv4 and IPv6
   // A multicast group, which is joined and bound to; empty: none.
   std::string group = {};
-  // Where it is joined; empty: on all interfaces. A kernel that forwards the group's packets hands
-  // them once more to a program that has joined it where they leave.
+  // The interface that the group is joined on; empty: all. A kernel that forwards the group's
+  // packets hands them once more to a program that has joined it where they leave.
   std::string interface = {};
   // 1: every packet is delivered to the program. N (a power of two): one data packet in N is; the
   // others are counted in the kernel and dropped there, which costs no wake-up.

@@ -109,7 +109,7 @@ TEST(ProgramTest, InTheBackgroundItHasOnlyToStart) {
   EXPECT_EQ(absent.program.Verdict(), "FAILED");
 }
 
-// Its status is ignored, but it is not said to have ended well.
+// The status of such a program is ignored, but the program is not said to have ended well.
 TEST(ProgramTest, InTheBackgroundItMayEndEarly) {
   ProgramOutcome daemon = Judged({.started = true, .wait_status = kStatus2}, true);
   daemon.program.seconds = 0.02;

@@ -378,7 +378,7 @@ class Run {
     CleanUp();
   }
 
-  // Who has ended the run waits for no broker that is stopped.
+  // A user who has ended the run waits for no broker that is stopped.
   void LimitTheEnd() { client_->LimitWaiting(kBrokerPatience, broker::Client::kGrace); }
 
   void NoteCaptures() {

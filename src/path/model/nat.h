@@ -24,7 +24,7 @@
 
 namespace viaduct::path {
 
-// What a NAT does, for calls of one thread at a time.
+// The bindings of a NAT, and translation by them, for calls of one thread at a time.
 class NatTable {
  public:
   static constexpr size_t kMostBindings = 32768;  // at a time; a packet that needs more is dropped
@@ -55,7 +55,7 @@ class NatTable {
     uint16_t port = 0;
     friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
   };
-  // What holds from one rebinding to the next. Addresses are the same on both sides.
+  // The bindings from one rebinding to the next. Addresses are the same on both sides.
   struct Bindings {
     std::map<Endpoint, uint16_t> outside;  // by the endpoint behind the NAT
     std::map<Endpoint, uint16_t> inside;   // by the endpoint that others see
@@ -83,7 +83,7 @@ class Nat {
  public:
   Nat(uint64_t seed, const std::string& pair) : table_(seed, pair) {}
 
-  // As in NatTable.
+  // The functions of NatTable, one call at a time.
   void Check(Direction outward, const std::optional<NatSpec>& spec) const;
   void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
   void Begin(Instant now);
