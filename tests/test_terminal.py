@@ -170,8 +170,9 @@ def test_a_shell_has_job_control(start: Callable[..., Terminal]) -> None:
     terminal.expect("read 42\r\n")
     terminal.insist("\x1a", r"Stopped +sleep 1000")  # Ctrl-Z
     terminal.expect(r"\$ $")
-    terminal.type("fg\n")
-    terminal.expect("fg\r\nsleep 1000\r\n")
+    # By number: bash 5.2 under load may have no current job when a program is stopped at its start.
+    terminal.type("fg %1\n")
+    terminal.expect("fg %1\r\nsleep 1000\r\n")
     terminal.insist("\x03", r"\$ $")  # Ctrl-C reaches sleep, not the shell
     terminal.type("echo status=$?; exit 3\n")
     terminal.expect("status=130")
