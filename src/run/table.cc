@@ -110,7 +110,7 @@ std::string LinksLine(const result::EngineResult& engine) {
   return text + "\n";
 }
 
-// What flows' counts do not say by themselves.
+// A line for each flow whose packets were not all offered, came again or were cut off.
 std::string CountLines(const std::vector<FlowResult>& flows) {
   std::string text;
   for (const FlowResult& flow : flows) {

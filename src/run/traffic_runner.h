@@ -85,7 +85,7 @@ class TrafficRunner {
   // Adds a failure; does nothing if `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
-  // As the loop's, which may run on after this object has gone: nothing is done then.
+  // Calls `action` at this time, as EventLoop::At() does, but not after this object has gone.
   void At(Instant time, std::function<void()> action);
 
   const scenario::Scenario& scenario_;
