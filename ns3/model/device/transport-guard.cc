@@ -18,6 +18,7 @@
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/log.h"
 #include "ns3/ns3-access.h"
+#include "ns3/solicited-advertisements.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/udp-l4-protocol.h"
 
@@ -148,6 +149,7 @@ TransportGuard::Install(Ptr<Node> node)
         return nullptr;
     }
     ForgetSecurity(node);
+    TakeAdvertisementsWithoutAddress(node);
     if (Ptr<TcpL4Protocol> tcp = node->GetObject<TcpL4Protocol>())
     {
         guard(tcp);

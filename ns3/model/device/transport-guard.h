@@ -25,7 +25,9 @@ namespace ns3
  *
  * It is after reassembly, so fragments do not pass it by. Datagrams for a port that no socket of
  * ns-3 is bound to are a program's: only their header is its concern. ICMPv6 has no guard, as
- * Ipv6Interface casts what it finds under that number (ipv6-interface.cc): see IsParsable().
+ * Ipv6Interface casts what it finds under that number (ipv6-interface.cc): see IsParsable(). The
+ * answers of real neighbours that it does not understand, it is given by
+ * TakeAdvertisementsWithoutAddress().
  */
 class TransportGuard : public IpL4Protocol
 {

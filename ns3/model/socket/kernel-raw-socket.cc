@@ -9,8 +9,10 @@
 #include "ns3/ipv6-header.h"
 #include "ns3/uinteger.h"
 
-#include <linux/icmp.h>
+// Before the kernel's headers, which leave out what libc's have defined (linux/libc-compat.h).
 #include <netinet/in.h>
+
+#include <linux/icmp.h>
 #include <sys/socket.h>
 #include <utility>
 
