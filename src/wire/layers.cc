@@ -6,15 +6,19 @@
 namespace viaduct::wire {
 namespace {
 
+IpLayers LayersOf(const Ipv4Header& header, size_t end) {
+  return {.family = Family::kIpv4,
+          .network = 0,
+          .transport = header.header_length,
+          .end = end,
+          .protocol = header.protocol,
+          .fragment = header.IsFragment()};
+}
+
 std::optional<IpLayers> FindIpv4(ConstBytes packet) {
   const auto header = Ipv4Header::Parse(packet);
   if (!header || header->total_length > packet.size()) return std::nullopt;
-  return IpLayers{.family = Family::kIpv4,
-                  .network = 0,
-                  .transport = header->header_length,
-                  .end = header->total_length != 0 ? header->total_length : packet.size(),
-                  .protocol = header->protocol,
-                  .fragment = header->IsFragment()};
+  return LayersOf(*header, header->total_length != 0 ? header->total_length : packet.size());
 }
 
 bool IsSkippedExtension(uint8_t protocol) {
@@ -22,17 +26,9 @@ bool IsSkippedExtension(uint8_t protocol) {
          protocol == ip_protocol::kDestinationOptions;
 }
 
-std::optional<IpLayers> FindIpv6(ConstBytes packet) {
-  const auto header = Ipv6Header::Parse(packet);
-  if (!header || Ipv6Header::kSize + header->payload_length > packet.size()) return std::nullopt;
-  IpLayers layers{.family = Family::kIpv6,
-                  .network = 0,
-                  .transport = Ipv6Header::kSize,
-                  .end = header->payload_length != 0 ? Ipv6Header::kSize + header->payload_length
-                                                     : packet.size(),
-                  .protocol = header->next_header};
-  // RFC 8200 section 4: next header, length in 8 bytes not counting the first 8. The loop
-  // terminates because each step advances at least 8 bytes.
+// RFC 8200 section 4: next header, length in 8 bytes not counting the first 8. The loop terminates
+// because each step advances at least 8 bytes.
+std::optional<IpLayers> BehindExtensions(ConstBytes packet, IpLayers layers) {
   while (IsSkippedExtension(layers.protocol)) {
     if (layers.transport + 8 > layers.end) return std::nullopt;
     const std::byte* const at = packet.data() + layers.transport;
@@ -49,6 +45,22 @@ std::optional<IpLayers> FindIpv6(ConstBytes packet) {
     layers.extension_headers = true;
   }
   return layers;
+}
+
+IpLayers LayersOf(const Ipv6Header& header, size_t end) {
+  return {.family = Family::kIpv6,
+          .network = 0,
+          .transport = Ipv6Header::kSize,
+          .end = end,
+          .protocol = header.next_header};
+}
+
+std::optional<IpLayers> FindIpv6(ConstBytes packet) {
+  const auto header = Ipv6Header::Parse(packet);
+  if (!header || Ipv6Header::kSize + header->payload_length > packet.size()) return std::nullopt;
+  const size_t end =
+      header->payload_length != 0 ? Ipv6Header::kSize + header->payload_length : packet.size();
+  return BehindExtensions(packet, LayersOf(*header, end));
 }
 
 IpAddress AddressAt(ConstBytes frame, const IpLayers& layers, size_t ipv4, size_t ipv6) {
@@ -77,6 +89,16 @@ std::optional<LinkLayer> FindLink(ConstBytes frame) {
 std::optional<IpLayers> FindIpLayersInPacket(ConstBytes packet) {
   if (packet.empty()) return std::nullopt;
   return Load8(packet.data()) >> 4 == 6 ? FindIpv6(packet) : FindIpv4(packet);
+}
+
+std::optional<IpLayers> FindIpLayersInQuotation(ConstBytes start) {
+  if (start.empty()) return std::nullopt;
+  if (Load8(start.data()) >> 4 == 6) {
+    const auto header = Ipv6Header::Parse(start);
+    return header ? BehindExtensions(start, LayersOf(*header, start.size())) : std::nullopt;
+  }
+  const auto header = Ipv4Header::Parse(start);
+  return header ? std::optional(LayersOf(*header, start.size())) : std::nullopt;
 }
 
 std::optional<IpLayers> FindIpLayers(ConstBytes frame) {

@@ -35,5 +35,8 @@ std::optional<LinkLayer> FindLink(ConstBytes frame);
 std::optional<IpLayers> FindIpLayers(ConstBytes frame);
 // The same for bytes that start at the IP header (TUN devices).
 std::optional<IpLayers> FindIpLayersInPacket(ConstBytes packet);
+// The same for the start of a packet, as ICMP errors quote it: it may be cut off anywhere after its
+// IP header and extension headers. `end` is where it is cut off.
+std::optional<IpLayers> FindIpLayersInQuotation(ConstBytes start);
 
 }  // namespace viaduct::wire

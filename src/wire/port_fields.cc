@@ -38,20 +38,13 @@ bool IsError(uint8_t protocol, uint8_t type) {
   return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
 }
 
-// The quoted packet at `at`, which may end anywhere after its IP header. Extension headers are not
-// followed: who sends them through a NAT is rare, and their errors pass as they are.
+// The quoted packet at `at`, which may end anywhere after its IP header.
 std::optional<PortFields> QuotedAt(ConstBytes frame, size_t at, size_t end, Family family) {
-  const ConstBytes packet = frame.subspan(at, end - at);
-  if (family == Family::kIpv4) {
-    const auto header = Ipv4Header::Parse(packet);
-    if (!header || header->fragment_offset != 0) return std::nullopt;
-    return FieldsAt(header->source, header->destination, header->protocol,
-                    at + header->header_length, end);
-  }
-  const auto header = Ipv6Header::Parse(packet);
-  if (!header) return std::nullopt;
-  return FieldsAt(header->source, header->destination, header->next_header, at + Ipv6Header::kSize,
-                  end);
+  const ConstBytes quoted = frame.subspan(at, end - at);
+  const auto layers = FindIpLayersInQuotation(quoted);
+  if (!layers || layers->family != family || IsLaterFragment(quoted, *layers)) return std::nullopt;
+  return FieldsAt(layers->Source(quoted), layers->Destination(quoted), layers->protocol,
+                  at + layers->transport, end);
 }
 
 void UpdateField(Bytes frame, size_t field, uint16_t before, uint16_t after) {

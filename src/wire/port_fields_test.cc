@@ -107,6 +107,33 @@ TEST(PortFieldsTest, QuotedPortsChangeBehindRightChecksums) {
   }
 }
 
+// Of a fragmented packet, the first fragment is quoted with its Fragment header.
+TEST(PortFieldsTest, QuotedPortsAreFoundBehindExtensionHeaders) {
+  const auto udp =
+      Build(Ethernet{} / Ipv6{} / Udp{.source = 5000, .destination = 80} / Payload{"hello"});
+  const std::string transport(
+      reinterpret_cast<const char*>(udp.data()) + EthernetHeader::kSize + Ipv6Header::kSize, 8);
+  const std::string later{ip_protocol::kUdp, 0, 5, '\xc9', 0, 0, 0, 7};
+  const std::string first{ip_protocol::kUdp, 0, 0, 1, 0, 0, 0, 7};
+  const std::string options{char{ip_protocol::kFragment}, 0, 1, 4, 0, 0, 0, 0};
+  const auto error = [&](uint8_t next, const std::string& headers) {
+    const auto quoted = Ethernet{} / Ipv6{.next_header = next} / Payload{headers + transport};
+    return Build(Ethernet{} / Ipv6{} / Icmpv6{.type = 2} / Payload{Quoted(quoted, 999)});
+  };
+  for (auto frame : {error(ip_protocol::kFragment, first),
+                     error(ip_protocol::kDestinationOptions, options + first)}) {
+    const auto fields = FindQuotedPorts(frame);
+    ASSERT_TRUE(fields) << Describe(frame);
+    EXPECT_EQ(fields->SourcePort(frame), 5000);
+    EXPECT_EQ(fields->DestinationPort(frame), 80);
+    SetSourcePort(frame, *fields, 61234);
+    EXPECT_THAT(Describe(frame), HasSubstr("checksum good"));
+    EXPECT_THAT(Describe(frame), Not(HasSubstr("checksum bad")));
+  }
+  EXPECT_FALSE(FindQuotedPorts(error(ip_protocol::kFragment, later)));
+  EXPECT_FALSE(FindQuotedPorts(error(ip_protocol::kDestinationOptions, options.substr(0, 4))));
+}
+
 TEST(PortFieldsTest, OnlyErrorsQuote) {
   const auto asked = Ethernet{} / Ipv4{} / Udp{} / Payload{"hello"};
   const std::string quoted = Quoted(asked, 28);
