@@ -174,7 +174,9 @@ nlohmann::json AnswerOfHub(tunnel::SharedHub* shared, const engine::ControlReque
 void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals) {
   const engine::Config& config = equipment.config;
   const Instant started = MonotonicClock::Now();
-  engine::LivePath live(config, [&](const engine::Change& change) { engine.Apply(change); });
+  engine::LivePath live(
+      config, [&](const engine::Change& change) { engine.Check(change); },
+      [&](const engine::Change& change) { engine.Apply(change); });
   const auto answer = [&](const engine::ControlRequest& request) -> nlohmann::json {
     if (request.kind == engine::ControlRequest::Kind::kSet) {
       engine::PerformSet(request, config, live);

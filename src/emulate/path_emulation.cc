@@ -19,7 +19,9 @@ namespace viaduct::emulate {
 
 PathEmulation::PathEmulation(PathOptions options)
     : options_(std::move(options)),
-      live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {
+      live_(
+          options_.config, [this](const engine::Change& change) { engine_->Check(change); },
+          [this](const engine::Change& change) { engine_->Apply(change); }) {
   CheckSchedule();
   const engine::Classifier check(options_.config);
 }
@@ -44,8 +46,9 @@ Instant PathEmulation::EndsAt() const {
 void PathEmulation::CheckSchedule() {
   if (!options_.schedule) return;
   engine::ChangeTrial trial(options_.config);
-  engine::LivePath tried(options_.config,
-                         [&](const engine::Change& change) { trial.Apply(change); });
+  engine::LivePath tried(
+      options_.config, [](const engine::Change&) {},
+      [&](const engine::Change& change) { trial.Apply(change); });
   // A second round begins with what the first one left.
   for (int round = 0; round < (options_.schedule->loop ? 2 : 1); ++round) {
     for (const ScheduledChange& change : options_.schedule->changes) {

@@ -16,10 +16,12 @@ TEST(ScheduleTest, MakesItsChangesAgainInEveryLoop) {
   engine::Config config;
   config.pairs = {{"p", {0, {}, {}}, {1, {}, {}}, {}, {}, {}}};
   std::string log;
-  engine::LivePath live(config, [&](const engine::Change& change) {
-    log += PipelineName(change.pair, change.class_name, change.direction) + " " +
-           path::FormatSpec(change.spec) + "\n";
-  });
+  engine::LivePath live(
+      config, [](const engine::Change&) {},
+      [&](const engine::Change& change) {
+        log += PipelineName(change.pair, change.class_name, change.direction) + " " +
+               path::FormatSpec(change.spec) + "\n";
+      });
   SchedulePlayer player(
       ParseSchedule("# a flap a second\n0s p up delay=5ms\n200ms p both down # flap\n\n"
                     "300ms p both up\nloop 1s\n",

@@ -162,7 +162,7 @@ class Engine::Impl {
       : config_(Complete(std::move(config), ports)),
         ports_(std::move(ports)),
         replaced_(ports_.size()),
-        classifier_((Check(config_, ports_.size()), config_)),
+        classifier_((engine::Check(config_, ports_.size()), config_)),
         budget_(config_.memory) {
     const Sides sides(config_);
     const auto threads = static_cast<size_t>(config_.threads);
@@ -207,9 +207,12 @@ class Engine::Impl {
     for (const auto& trace : traces_) trace->Finish();
   }
 
+  void Check(const engine::Change& change) const {
+    Try(config_, change.spec, Find(config_, change).second);
+  }
+
   void Apply(const engine::Change& change) {
     const auto [index, class_index] = Find(config_, change);
-    Try(config_, change.spec, class_index);
     Loop& loop = LoopOf(index, change.direction);
     loop.Do([&, pair = index, place = class_index] {
       loop.Change(pair, place, change.direction, change.spec);
@@ -297,6 +300,7 @@ Engine::Engine(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports)
 Engine::~Engine() = default;
 void Engine::Start() { impl_->Start(); }
 void Engine::Stop() { impl_->Stop(); }
+void Engine::Check(const Change& change) const { impl_->Check(change); }
 void Engine::Apply(const Change& change) { impl_->Apply(change); }
 Statistics Engine::Read() const { return impl_->Read(); }
 void Engine::ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement) {

@@ -82,8 +82,11 @@ class Engine {
   // Stops forwarding and ends the trace and the log; packets that still wait are counted as waiting
   // in the statistics.
   void Stop();
-  // May be called by any thread. Throws UsageError for an unknown pair or an invalid SPEC, and then
-  // changes nothing.
+  // May be called by any thread. Throws UsageError for an unknown pair, an invalid SPEC or a file
+  // that cannot be read. Changes nothing.
+  void Check(const Change& change) const;
+  // Makes a change that Check() accepts, by any thread. Throws UsageError where other directions
+  // forbid it, and then changes nothing.
   void Apply(const Change& change);
   Statistics Read() const;  // any thread
   // May be called by any thread. For an interface that was deleted and created again with a new

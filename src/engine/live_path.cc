@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/error.h"
+#include "path/model/nat.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::engine {
 
-LivePath::LivePath(const Config& config, std::function<void(const Change&)> apply)
-    : apply_(std::move(apply)) {
+LivePath::LivePath(const Config& config, std::function<void(const Change&)> check,
+                   std::function<void(const Change&)> apply)
+    : check_(std::move(check)), apply_(std::move(apply)) {
   for (const Pair& pair : config.pairs) {
     Add(pair, "", pair.up, pair.down);
     for (const Class& entry : pair.classes) Add(pair, entry.name, entry.up, entry.down);
@@ -61,18 +64,34 @@ path::Spec LivePath::Effective(const State& state) {
   return state.is_down ? path::ChangeSpec(state.spec, "loss=100%") : state.spec;
 }
 
+// A pair has one NAT: a direction gives it up before the other one gets it.
+std::vector<LivePath::Step> LivePath::StepsTo(const States& wanted) const {
+  std::vector<Step> steps;
+  for (const auto& [key, state] : wanted) {
+    const auto& [pair, class_name, direction] = key;
+    const path::Spec before = Effective(states_.at(key)), after = Effective(state);
+    if (before == after) continue;
+    steps.push_back({{pair, class_name, direction, before}, {pair, class_name, direction, after}});
+  }
+  std::ranges::stable_partition(steps, [](const Step& step) { return !step.after.spec.nat; });
+  return steps;
+}
+
+// Taking a change back does not bring back what it has ended: bindings of a NAT, the state of a
+// loss model. What can be known before is therefore checked before the first change.
 void LivePath::Become(States wanted) {
-  std::vector<Change> undo;
+  for (const auto& [key, state] : wanted) {
+    const auto& [pair, class_name, direction] = key;
+    if (direction == Direction::kDown || !state.spec.nat) continue;
+    path::CheckOneNat(state.spec.nat, wanted.at({pair, class_name, Direction::kDown}).spec.nat);
+  }
+  const std::vector<Step> steps = StepsTo(wanted);
+  for (const Step& step : steps) check_(step.after);
+  size_t done = 0;
   try {
-    for (const auto& [key, state] : wanted) {
-      const auto& [pair, class_name, direction] = key;
-      const path::Spec before = Effective(states_.at(key)), after = Effective(state);
-      if (before == after) continue;
-      apply_({pair, class_name, direction, after});
-      undo.push_back({pair, class_name, direction, before});
-    }
+    for (; done < steps.size(); ++done) apply_(steps[done].after);
   } catch (...) {
-    for (const Change& change : undo) apply_(change);
+    while (done > 0) apply_(steps[--done].before);
     throw;
   }
   states_ = std::move(wanted);

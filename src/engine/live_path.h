@@ -27,8 +27,9 @@ struct SpecChange {
 // it changes and a link that was down comes back as it was. For use by one thread.
 class LivePath {
  public:
-  // `apply`: engine::Engine::Apply, or a function of a test.
-  LivePath(const Config& config, std::function<void(const Change&)> apply);
+  // `check`: engine::Engine::Check, `apply`: engine::Engine::Apply; or functions of a test.
+  LivePath(const Config& config, std::function<void(const Change&)> check,
+           std::function<void(const Change&)> apply);
 
   // Changes the keys that the texts give. Throws UsageError if a text or a target is wrong or the
   // engine refuses, and then changes nothing.
@@ -44,16 +45,21 @@ class LivePath {
     bool is_down = false;
   };
   using States = std::map<Key, State>;
+  struct Step {
+    Change before, after;
+  };
 
   void Add(const Pair& pair, const std::string& class_name, const path::Spec& up,
            const path::Spec& down);
   // The keys in `states` that the target selects.
   std::vector<Key> KeysOf(const Target& target) const;
+  // The changes from states_ to `wanted`, in an order in which they can be made.
+  std::vector<Step> StepsTo(const States& wanted) const;
   // Changes the engine from states_ to `wanted`, either completely or not at all.
   void Become(States wanted);
   static path::Spec Effective(const State& state);
 
-  std::function<void(const Change&)> apply_;
+  std::function<void(const Change&)> check_, apply_;
   States states_;
 };
 

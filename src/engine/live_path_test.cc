@@ -27,7 +27,10 @@ std::string Refusal(const Work& work) {
 // The changes that an engine would get, in a readable form: "p/up delay=10ms".
 class LivePathTest : public testing::Test {
  protected:
-  LivePathTest() : live(TwoPairs(), [this](const Change& change) { Apply(change); }) {}
+  LivePathTest()
+      : live(
+            TwoPairs(), [this](const Change& change) { Check(change); },
+            [this](const Change& change) { Apply(change); }) {}
 
   static engine::Config TwoPairs() {
     Config config;
@@ -39,6 +42,9 @@ class LivePathTest : public testing::Test {
     return config;
   }
 
+  void Check(const Change& change) const {
+    if (change.spec == wrong) throw UsageError("a file cannot be read");
+  }
   void Apply(const Change& change) {
     const std::string name = PipelineName(change.pair, change.class_name, change.direction);
     if (name == refused) throw UsageError("the engine does not like " + name);
@@ -47,6 +53,7 @@ class LivePathTest : public testing::Test {
   std::string Told() { return std::exchange(told, ""); }
 
   std::string told, refused;
+  path::Spec wrong = path::ParseSpec("dup=99%");
   LivePath live;
 };
 
@@ -92,6 +99,33 @@ TEST_F(LivePathTest, WhatIsRefusedChangesNothing) {
   refused = "";
   live.Set({"*", "", false, true}, "delay=1ms");
   EXPECT_EQ(Told(), "p/down delay=1ms\nq/down delay=1ms\n");
+}
+
+// A NAT that has drawn other ports cannot take them back.
+TEST_F(LivePathTest, WhatCanBeKnownBeforeIsRefusedBeforeTheFirstChange) {
+  live.Set({"p", "", true, false}, "nat=port");
+  Told();
+  EXPECT_THAT(Refusal([&] {
+                live.Set({{{"p", "", true, false}, "nat=port:id=2"},
+                          {{"p", "", false, true}, "delay=none dup=99%"}});
+              }),
+              HasSubstr("cannot be read"));
+  EXPECT_THAT(
+      Refusal([&] {
+        live.Set({{{"p", "", true, false}, "nat=port:id=2"}, {{"p", "", false, true}, "nat=port"}});
+      }),
+      HasSubstr("the other direction has it already"));
+  EXPECT_EQ(Told(), "");
+}
+
+TEST_F(LivePathTest, ANatMovesToTheOtherDirectionAndBack) {
+  live.Set({"p", "", true, false}, "nat=port");
+  Told();
+  const Target up{"p", "", true, false}, down{"p", "", false, true};
+  live.Set({{up, "nat=none"}, {down, "nat=port"}});
+  EXPECT_EQ(Told(), "p/up delay=10ms\np/down nat=port\n");
+  live.Set({{up, "nat=port"}, {down, "nat=none"}});
+  EXPECT_EQ(Told(), "p/down \np/up delay=10ms nat=port\n");
 }
 
 TEST(ControlProtocolTest, RequestsMeanWhatTheySay) {

@@ -130,10 +130,17 @@ class LinkTrial {
     trial_.CheckLinks();
   }
 
+  // A pair has one NAT: a direction gives it up before the other one gets it.
   void Happen(const LinkEvent& event) {
-    for (const auto& [pipeline, is_down] : pipelines_.at(event.link)) {
+    const auto spec_of = [&](const Tried& tried) -> const path::Spec& {
+      return tried.is_down ? event.down_spec : event.up_spec;
+    };
+    std::vector<Tried> order = pipelines_.at(event.link);
+    std::ranges::stable_partition(order, [&](const Tried& tried) { return !spec_of(tried).nat; });
+    for (const Tried& tried : order) {
+      const auto& [pipeline, is_down] = tried;
       const char* key = !event.set.empty() ? "set" : is_down ? "down" : "up";
-      const path::Spec& spec = is_down ? event.down_spec : event.up_spec;
+      const path::Spec& spec = spec_of(tried);
       Within(fmt::format("{}.{}", event.where, key), [&, number = pipeline] {
         trial_.Change(number, spec);
         // Without a rate a sender that uses all there is would stop the simulation's time.

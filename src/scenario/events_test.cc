@@ -49,6 +49,15 @@ TEST(EventsTest, ChangesOfASpecAddUpInTheOrderOfTime) {
   EXPECT_FALSE(ChangesSpec(s, "n1-n2"));
 }
 
+TEST(EventsTest, ANatMovesToTheOtherDirectionAndBack) {
+  const std::string moved = "{at: 1s, link: n0-n1, up: nat=none, down: nat=port}";
+  const std::string back = "{at: 2s, link: n0-n1, up: nat=port, down: nat=none}";
+  const std::string link = "{line: all, up: nat=port, down: delay=1ms}";
+  EXPECT_EQ(EventErrorOf(moved + ", " + back, "", link), "");
+  EXPECT_THAT(EventErrorOf(moved + ", {at: 2s, link: n0-n1, up: nat=port}", "", link),
+              HasSubstr("the other direction has it already"));
+}
+
 TEST(EventsTest, CapturesMayBeStartedAndStoppedAnyNumberOfTimes) {
   const Scenario s = WithEvents(
       "{at: 1s, link: n0-n1, capture: stop}, {at: 2s, link: n0-n1, capture: start}, "

@@ -18,10 +18,14 @@ bool IsForGroup(wire::ConstBytes frame) {
 
 }  // namespace
 
-void NatTable::Check(Direction outward, const std::optional<NatSpec>& spec) const {
-  if (spec && spec_ && outward != outward_) {
+void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>& other) {
+  if (one && other) {
     throw UsageError("SPEC: nat: the other direction has it already; a pair has one NAT");
   }
+}
+
+void NatTable::Check(Direction outward, const std::optional<NatSpec>& spec) const {
+  if (outward != outward_) CheckOneNat(spec, spec_);
 }
 
 void NatTable::Set(Direction outward, const std::optional<NatSpec>& spec,

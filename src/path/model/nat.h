@@ -24,6 +24,9 @@
 
 namespace viaduct::path {
 
+// Throws UsageError if both directions of a pair have a NAT.
+void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>& other);
+
 // The bindings of a NAT, and translation by them, for calls of one thread at a time.
 class NatTable {
  public:

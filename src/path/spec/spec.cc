@@ -215,7 +215,7 @@ constexpr Key kKeys[] = {
       beyond it (addresses stay), drawn by the seed; everybody may answer to them, which the other direction
       translates back, and what comes for a port that none was bound to is lost (`no-binding`). `rebind`: the ports
       are replaced every T (the first time after `first`), so that what is still sent to the old ones is
-      lost; `id`: a live change to another number replaces them at that instant. One direction of a pair can have it,
+      lost. A live change of this key (of `id`, if of nothing else) replaces them at that instant. One direction of a pair can have it,
       not its classes, whose filters see the ports of the end that a frame comes from. Frames to groups, later
       fragments and other protocols pass unchanged; ICMP errors are translated. ([An example](path.md#a-nat-that-rebinds))",
       "port:rebind=5s"},
