@@ -99,6 +99,46 @@ def test_both_directions_cannot_have_one(wires: Wires) -> None:
         assert "nat: the other direction has it already" in done.errors
 
 
+def test_a_refused_change_leaves_the_bindings(wires: Wires) -> None:
+    with wires.path(*BETWEEN, "--up", "nat=port"), ends(wires) as (client, server):
+        seen = seen_from(client, server, b"first")
+        for down in ("delay=trace:/nowhere", "nat=port"):
+            done = wires.viaduct("path", "set", *BETWEEN, "--up", "nat=port:id=2", "--down", down)
+            assert done.status == 2
+            server.sendto(b"still", (LEFT, seen))
+            assert client.recv(100) == b"still"
+            assert seen_from(client, server, b"again") == seen
+
+
+def test_it_moves_to_the_other_direction_and_back(wires: Wires) -> None:
+    with wires.path(*BETWEEN, "--up", "nat=port"), ends(wires) as (client, server):
+        for up, down in (("nat=none", "nat=port"), ("nat=port", "nat=none")):
+            change = ("path", "set", *BETWEEN, "--up", up, "--down", down)
+            wires.viaduct(*change).expect()
+        assert seen_from(client, server, b"back") != client.getsockname()[1]
+
+
+MOVES = """
+routing: {protocol: static}
+duration: 3s
+nodes: [a, b]
+links: [{pair: [a, b], name: l, up: nat=port delay=1ms, down: delay=1ms}]
+flows: [{type: udp, from: a, to: b, rate: 80kbit, size: 100}]
+events:
+  - {at: 1s, link: l, up: nat=none, down: nat=port}
+  - {at: 2s, link: l, up: nat=port, down: nat=none}
+"""
+
+
+@pytest.mark.parametrize("mode", ["simulate", "offload"])
+def test_an_event_moves_it(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """For the second between, nothing is bound for what the first node sends."""
+    done = tmp_path / "run.json"
+    viaduct("run", scenario(MOVES), "--mode", mode, "--json", done).expect()
+    flow = results(done)["flows"][0]
+    assert 0.32 < flow["loss"] < 0.35, flow
+
+
 NETWORK = """
 routing: {protocol: static}
 duration: 3s

@@ -21,10 +21,12 @@
 #include "path/packet/pipeline_name.h"
 #include "path/pipeline.h"
 #include "path/queue/shared_link.h"
+#include "path/trial.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -224,14 +226,40 @@ PathChannel::Add(Ptr<PathNetDevice> device)
 }
 
 void
+PathChannel::TrySpecs(const Spec& up, const Spec& down) const
+{
+    using viaduct::path::Direction;
+    const bool isPair = m_devices.size() == 2;
+    const auto nat = isPair ? std::make_shared<viaduct::path::Nat>(0, "") : nullptr;
+    viaduct::path::Trial trial(viaduct::ReadRegularFile);
+    trial.Add(up, {nat, Direction::kUp});
+    if (isPair)
+    {
+        trial.Add(down, {nat, Direction::kDown});
+    }
+}
+
+void
 PathChannel::SetSpecs(const Spec& up, const Spec& down)
 {
+    std::vector<std::size_t> devices(m_directions.empty() ? 0 : m_devices.size());
+    std::iota(devices.begin(), devices.end(), 0);
+    if (up.nat)
+    {
+        // A channel has one NAT: a direction gives it up before the other one gets it.
+        std::reverse(devices.begin(), devices.end());
+    }
+    if (!devices.empty())
+    {
+        // Taking a change back does not bring back a NAT's bindings, or where a loss model was.
+        TrySpecs(up, down);
+    }
     std::size_t changed = 0;
     try
     {
-        for (; !m_directions.empty() && changed < m_devices.size(); changed++)
+        for (; changed < devices.size(); changed++)
         {
-            Change(changed, IsDown(changed) ? down : up);
+            Change(devices[changed], IsDown(devices[changed]) ? down : up);
         }
     }
     catch (const viaduct::UsageError&)
@@ -239,7 +267,7 @@ PathChannel::SetSpecs(const Spec& up, const Spec& down)
         while (changed > 0)
         {
             changed--;
-            Change(changed, GetSpec(changed));
+            Change(devices[changed], GetSpec(devices[changed]));
         }
         throw;
     }

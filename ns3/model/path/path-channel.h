@@ -184,6 +184,10 @@ class PathChannel : public Channel
 
     /** Changes the SPEC of frames from @p device, if any were sent already. */
     void Change(std::size_t device, const viaduct::path::Spec& spec);
+    /** Tries what SetSpecs() is given: SPECs, files, the place of a NAT.
+     * @throw viaduct::UsageError for what is wrong
+     */
+    void TrySpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down) const;
     /** @return where the frames of a group from @p device are in the list of directions */
     std::size_t PlaceOf(std::size_t device, std::size_t group) const
     {

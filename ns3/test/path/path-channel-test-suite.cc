@@ -25,6 +25,7 @@
 
 #include "path-test-link.h"
 
+#include "base/error.h"
 #include "path/pipeline.h"
 
 #include <array>
@@ -455,6 +456,38 @@ class ChangeTestCase : public TestCase
     }
 };
 
+/** A change that is refused. */
+class RefusalTestCase : public TestCase
+{
+  public:
+    RefusalTestCase() : TestCase("a change that is refused leaves the states of both directions")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestLink link("loss=cycle:pass=34,lose=1,times=1", "");
+        for (int i = 0; i < 40; i++)
+        {
+            link.SendAt(0, MilliSeconds(i), Create<Packet>(100));
+        }
+        Simulator::Schedule(MicroSeconds(20500), [&link]() {
+            try
+            {
+                link.path->SetSpecs(ParseSpec(""), ParseSpec("delay=trace:/nowhere"));
+            }
+            catch (const viaduct::UsageError&)
+            {
+                // There is no such file.
+            }
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(link.arrivals[1].size(), 39, "the 35th is lost, counted as before");
+        Simulator::Destroy();
+    }
+};
+
 /** A PathChannel on a testbed. */
 class DescribeTestCase : public TestCase
 {
@@ -536,6 +569,7 @@ class PathChannelTestSuite : public TestSuite
         AddTestCase(new SeedTestCase, TestCase::Duration::QUICK);
         AddTestCase(new SharedTestCase, TestCase::Duration::QUICK);
         AddTestCase(new ChangeTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new RefusalTestCase, TestCase::Duration::QUICK);
         AddTestCase(new DescribeTestCase, TestCase::Duration::QUICK);
     }
 };
