@@ -16,6 +16,10 @@ bool IsForGroup(wire::ConstBytes frame) {
   return frame.empty() || (wire::Load8(frame.data()) & 1) != 0;
 }
 
+// The checksum that a first fragment ends before is in a later one, which passes as it is: such
+// tiny fragments (RFC 1858) cannot be translated, nor can a header that is cut off.
+bool CanTranslate(const wire::PortFields& fields) { return fields.checksum.has_value(); }
+
 }  // namespace
 
 void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>& other) {
@@ -79,6 +83,7 @@ std::optional<uint16_t> NatTable::Bind(const Endpoint& endpoint, Bindings& bindi
 // An error quotes a packet that came in through the NAT, so that its destination is behind it.
 bool NatTable::TranslateOutward(wire::Bytes frame, Bindings& bindings) {
   if (const auto fields = wire::FindPorts(frame)) {
+    if (!CanTranslate(*fields)) return false;
     const auto port = Bind({fields->source, fields->protocol, fields->SourcePort(frame)}, bindings);
     if (port) wire::SetSourcePort(frame, *fields, *port);
     return port.has_value();
@@ -97,6 +102,7 @@ bool NatTable::TranslateInward(wire::Bytes frame, const Bindings& bindings) {
     return bound == bindings.inside.end() ? std::nullopt : std::optional(bound->second);
   };
   if (const auto fields = wire::FindPorts(frame)) {
+    if (!CanTranslate(*fields)) return false;
     const auto port = find(fields->destination, fields->protocol, fields->DestinationPort(frame));
     if (port) wire::SetDestinationPort(frame, *fields, *port);
     return port.has_value();

@@ -80,6 +80,23 @@ TEST(NatTest, WhatNobodyAskedForIsDropped) {
   EXPECT_EQ(home.In(5000, AtMs(3)), std::nullopt);
 }
 
+TEST(NatTest, AFragmentThatEndsBeforeTheChecksumIsDropped) {
+  Home home;
+  const auto first = [](const char* from, const char* to, size_t bytes) {
+    return Build(Ethernet{} /
+                 Ipv4{.source = from,
+                      .destination = to,
+                      .more_fragments = true,
+                      .protocol = wire::ip_protocol::kTcp} /
+                 Counting(bytes));
+  };
+  Frame tiny = first(kClient, kServer, 16), answer = first(kServer, kClient, 16);
+  EXPECT_FALSE(home.nat().Translate(Direction::kUp, tiny, AtMs(1)));
+  EXPECT_FALSE(home.nat().Translate(Direction::kDown, answer, AtMs(1)));
+  Frame whole = first(kClient, kServer, 24);
+  EXPECT_TRUE(home.nat().Translate(Direction::kUp, whole, AtMs(1)));
+}
+
 TEST(NatTest, HostsHaveTheirOwnPorts) {
   Home home;
   const uint16_t one = home.Out(5000, AtMs(1)).value();

@@ -217,7 +217,8 @@ constexpr Key kKeys[] = {
       are replaced every T (the first time after `first`), so that what is still sent to the old ones is
       lost. A live change of this key (of `id`, if of nothing else) replaces them at that instant. One direction of a pair can have it,
       not its classes, whose filters see the ports of the end that a frame comes from. Frames to groups, later
-      fragments and other protocols pass unchanged; ICMP errors are translated. ([An example](path.md#a-nat-that-rebinds))",
+      fragments and other protocols pass unchanged, a first fragment that ends before its checksum is lost; ICMP errors
+      are translated. ([An example](path.md#a-nat-that-rebinds))",
       "port:rebind=5s"},
      Value<ParseNat, FormatNat, &Spec::nat>()},
     {{"fcs", "ignore or drop",
