@@ -73,7 +73,8 @@ std::vector<LivePath::Step> LivePath::StepsTo(const States& wanted) const {
     if (before == after) continue;
     steps.push_back({{pair, class_name, direction, before}, {pair, class_name, direction, after}});
   }
-  std::ranges::stable_partition(steps, [](const Step& step) { return !step.after.spec.nat; });
+  std::stable_partition(steps.begin(), steps.end(),
+                        [](const Step& step) { return !step.after.spec.nat; });
   return steps;
 }
 

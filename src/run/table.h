@@ -15,8 +15,8 @@ std::string ResultTable(const result::RunResult& run);
 // Its part on flows and programs; empty where there are none.
 std::string TrafficTable(const std::vector<result::FlowResult>& flows,
                          const std::vector<result::ProgramResult>& programs);
-// Its lines below the flows' figures: where packets were lost outside of the links, which were never
-// offered, which came again, and which were cut off.
+// Its lines below the flows' figures: where packets were lost outside of the links, which were
+// never offered, which came again, and which were cut off.
 std::string FlowRemarks(const std::vector<result::FlowResult>& flows);
 // Its part on the files that were written: a line for each capture, and for each kernel's state.
 std::string FileLines(const std::vector<result::Capture>& captures,

@@ -136,7 +136,8 @@ class LinkTrial {
       return tried.is_down ? event.down_spec : event.up_spec;
     };
     std::vector<Tried> order = pipelines_.at(event.link);
-    std::ranges::stable_partition(order, [&](const Tried& tried) { return !spec_of(tried).nat; });
+    std::stable_partition(order.begin(), order.end(),
+                          [&](const Tried& tried) { return !spec_of(tried).nat; });
     for (const Tried& tried : order) {
       const auto& [pipeline, is_down] = tried;
       const char* key = !event.set.empty() ? "set" : is_down ? "down" : "up";
