@@ -136,7 +136,11 @@ def test_an_event_moves_it(mode: str, scenario: Write, tmp_path: Path) -> None:
     done = tmp_path / "run.json"
     viaduct("run", scenario(MOVES), "--mode", mode, "--json", done).expect()
     flow = results(done)["flows"][0]
-    assert 0.32 < flow["loss"] < 0.35, flow
+    [gap] = flow["gaps"]  # a busy machine's sender may send less in it than in a second of rest
+    assert gap["lost"] == flow["sent"] - flow["received"], flow
+    assert gap["from"] == pytest.approx(1, abs=0.3), flow
+    assert gap["to"] == pytest.approx(2, abs=0.3), flow
+    assert mode != "simulate" or flow["loss"] == pytest.approx(1 / 3, abs=0.01), flow
 
 
 NETWORK = """

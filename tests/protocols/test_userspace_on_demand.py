@@ -68,7 +68,7 @@ def test_each_packet_that_a_forwarder_passes_up_arrives_there_and_goes_on(
         ports = run["data_planes"][node]["packets"].values()
         up = run["counters"][f"{node}/upcalls"]
         assert 0 < sum(port["passed-up"] for port in ports) == up["rx_frames"] == up["tx_frames"]
-        assert sum(port["forwarded"] for port in ports) > 150, "the others stay below"
+        assert sum(port["forwarded"] for port in ports) > 100, "most stay below"
         assert not run["data_planes"][node].get("drops")
 
 
