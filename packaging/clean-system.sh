@@ -1,7 +1,9 @@
-# A clean Debian in a chroot, for trying what is installed in it. To be sourced by bash, as root.
-#   cached_debian RELEASE   prints where the one in the cache is or will be; fails where it is not there
-#   clean_debian RELEASE   makes $root, a copy of that (debootstrap takes a minute, once), gone at exit. Not to be
-#                          called in a condition, where bash goes on after a command that failed
+# A clean Debian or Ubuntu in a chroot, for trying what is installed in it. To be sourced by bash, as root.
+# RELEASE is a codename: bookworm, trixie, forky or sid of Debian; another is one of Ubuntu's (noble, resolute).
+#   distribution RELEASE    prints "debian" or "ubuntu"
+#   cached_system RELEASE   prints where the one in the cache is or will be; fails where it is not there
+#   clean_system RELEASE    makes $root, a copy of that (debootstrap takes a minute, once), gone at exit. Not to be
+#                           called in a condition, where bash goes on after a command that failed
 #   in_clean WORD...   runs a command in it
 #   in_net "COMMANDS"  the same by a shell, in a network of its own: what is tried touches nothing of this machine's
 #   try_path COMMAND PORT   a path between two namespaces of it by this kind of port: three of three pings
@@ -14,26 +16,35 @@ leave_clean() {
   rm -rf --one-file-system "$root"
 }
 
-cached_debian() {
-  local clean=${VIADUCT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/viaduct}/debian-$1-$(dpkg --print-architecture)
+distribution() {
+  case $1 in
+    bookworm | trixie | forky | sid) echo debian ;;
+    *) echo ubuntu ;;
+  esac
+}
+
+cached_system() {
+  local clean=${VIADUCT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/viaduct}/$(distribution "$1")-$1-$(dpkg --print-architecture)
   echo "$clean"
   [ -e "$clean/.complete" ]
 }
 
-clean_debian() {
-  local release=$1 clean mirror script each
-  clean=$(cached_debian "$release") || :
+clean_system() {
+  local release=$1 clean mirror script each components=main standard=sid from=http://deb.debian.org/debian
+  local distribution=$(distribution "$1")
+  [ "$distribution" = debian ] || { components=main,universe standard=gutsy from=http://archive.ubuntu.com/ubuntu; }
+  clean=$(cached_system "$release") || :
   [ "$(id -u)" = 0 ] || { echo "a chroot needs root" >&2; exit 3; }
-  # The mirror that this machine uses.
+  # The mirror that this machine uses, if it is one of this distribution.
   mirror=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list /etc/apt/sources.list 2>/dev/null |
-    sed -n 's/^URIs: *\([^ ]*\/debian\)\/\?\( .*\)\?$/\1/p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\/debian\)\/\? .*/\2/p' | sed q) || :
-  mirror=${mirror:-http://deb.debian.org/debian}
+    sed -n "s/^URIs: *\([^ ]*\/$distribution\)\/\?\( .*\)\?\$/\1/p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\/$distribution\)\/\? .*/\2/p" | sed q) || :
+  mirror=${mirror:-$from}
   if [ ! -e "$clean/.complete" ]; then
     rm -rf "$clean"
     mkdir -p "${clean%/*}"
     script=/usr/share/debootstrap/scripts/$release
-    [ -e "$script" ] || script=${script%/*}/sid  # a release that is newer than debootstrap
-    debootstrap --variant=minbase "$release" "$clean" "$mirror" "$script" >"$clean.log" || { tail -n 3 "$clean.log" >&2; exit 3; }
+    [ -e "$script" ] || script=${script%/*}/$standard  # a release that is newer than debootstrap
+    debootstrap --variant=minbase --components=$components "$release" "$clean" "$mirror" "$script" >"$clean.log" || { tail -n 3 "$clean.log" >&2; exit 3; }
     touch "$clean/.complete"
   fi
   root=$(mktemp -d "${TMPDIR:-/tmp}/viaduct-clean-XXXXXX")
@@ -49,7 +60,8 @@ clean_debian() {
   [ -e "$root/dev/net/tun" ] || mknod "$root/dev/net/tun" c 10 200
   cp /etc/resolv.conf "$root/etc/resolv.conf"
   cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
-  printf 'deb %s %s main\n' "$mirror" "$release" >"$root/etc/apt/sources.list"
+  rm -f "$root"/etc/apt/sources.list.d/*
+  printf 'deb %s %s %s\n' "$mirror" "$release" "${components//,/ }" >"$root/etc/apt/sources.list"
   # pip's way to its index, as this machine has it.
   forwarded=()
   for each in PIP_INDEX_URL PIP_TRUSTED_HOST https_proxy; do
