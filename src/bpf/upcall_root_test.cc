@@ -157,9 +157,6 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     tun_ = sys::OpenTun(router_.fd.get(), "upcall0");
     tun_index_ = router_.netlink.IfIndex("upcall0");
     router_.netlink.SetIpv6LinkLocal(tun_index_, false);
-    router_.netlink.SetUp(tun_index_, true);
-    router_.netlink.AwaitRunning("upcall0", Duration::Seconds(2));
-    router_.netlink.AddRoute(Default(), std::nullopt, tun_index_);
   }
 
   const Addresses& At() const { return GetParam(); }
@@ -168,9 +165,13 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     return {{At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6, {}}, 0};
   }
 
+  // Then sets the TUN device up, as the first packets of its kernel (MLD) must have an origin, too.
   void Attach(const std::vector<int>& ifindexes = {}, Duration interval = Duration::Seconds(2)) {
     const wire::Family family = At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
     links_ = AttachUpcalls(router_.fd.get(), {tun_index_, ifindexes, {family}, interval});
+    router_.netlink.SetUp(tun_index_, true);
+    router_.netlink.AwaitRunning("upcall0", Duration::Seconds(2));
+    router_.netlink.AddRoute(Default(), std::nullopt, tun_index_);
   }
 
   // What went up next, from the header on. Fails if nothing comes.
