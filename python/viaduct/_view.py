@@ -6,6 +6,7 @@ import argparse
 import hmac
 import http.server
 import json
+import os
 import re
 import secrets
 import signal
@@ -169,6 +170,19 @@ def _at_signals(act: Callable[[int], object]) -> None:
         signal.signal(number, lambda received, _: act(received))
 
 
+def _note_signals() -> int:
+    """Has those that end a program write a byte to a pipe; returns its other end.
+
+    The kernel may give a signal to any thread, which does not wake a main thread that waits for a
+    lock, as in `Event.wait`; a byte does.
+    """
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write)
+    _at_signals(lambda _: None)
+    return read
+
+
 def _leave(number: int) -> NoReturn:
     raise SystemExit(128 + number)
 
@@ -183,7 +197,6 @@ def main(words: Sequence[str]) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", options.port) or int(options.port) > 65535:
         raise ViaductError(f"--port {options.port}: not a TCP port", 2)
     page = checked(["docs", "view"]).encode()
-    ended = threading.Event()
     _at_signals(_leave)  # what is to be shown may be a pipe that nobody writes to
     source = find(options.what, options.interval)
     try:
@@ -193,11 +206,11 @@ def main(words: Sequence[str]) -> int:
             raise ViaductError(f"--port {options.port}: {error.strerror}", 3) from error
         with server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            _at_signals(lambda _: ended.set())
+            signalled = _note_signals()
             say(server.address)
             said = "Ctrl-C ends it; whoever has this address may change what it shows."
             say(said, to_errors=True)
-            ended.wait()
+            os.read(signalled, 1)
             server.shutdown()
     finally:
         source.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import http.client
 import json
 import os
@@ -433,3 +434,13 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     with file.open("wb") as huge:
         huge.truncate(2 << 30)
     assert "is it the right file" in viaduct("compare", file, file).error_line(2)
+
+
+def test_a_signal_that_another_thread_gets_ends_it(up: str) -> None:
+    """The kernel may give a process's signal to any thread of it."""
+    with view(up) as (process, _):
+        threads = [int(each.name) for each in Path(f"/proc/{process.pid}/task").iterdir()]
+        other = next(each for each in threads if each != process.pid)
+        libc = ctypes.CDLL(None)
+        assert libc.tgkill(process.pid, other, int(signal.SIGINT)) == 0
+        assert process.wait() == 0
