@@ -225,6 +225,19 @@ class Running:
             self.text += self.process.stdout.read() or ""
         return self.text
 
+    def processes(self) -> list[str]:
+        """What each thread of its session does: command, state, the kernel's function."""
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = stat.read_text().rpartition(")")[2].split()
+                if int(fields[3]) == self.pid:
+                    name, place = (
+                        (stat.parent / file).read_text().strip() for file in ("comm", "wchan")
+                    )
+                    found.append(f"{name} {stat.parent.name} {fields[0]} {place}")
+        return found
+
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
         """All its threads stand still while the block lasts."""
@@ -253,7 +266,9 @@ class Running:
         end = time.monotonic() + timeout
         while self.process.poll() is None:
             self.read()
-            assert time.monotonic() < end, f"still running after {timeout} s:\n{self.text}"
+            assert time.monotonic() < end, (
+                f"still running after {timeout} s: {self.processes()}:\n{self.text}"
+            )
             time.sleep(0.02)
         self.read()
         return self.process.returncode

@@ -55,7 +55,7 @@ def simulate(folder: Path, text: str, status: int = 0, *words: str) -> tuple[Any
     return results(file), done.errors
 
 
-def check_results(run: dict[str, Any], folder: Path) -> None:
+def check_results(run: dict[str, Any], folder: Path, mode: str = "simulate") -> None:
     server, curl, ping, shell = run["programs"]
     assert [program["ok"] for program in run["programs"]] == [True] * 4
     assert "a page from the other end" in curl["output"]
@@ -66,7 +66,8 @@ def check_results(run: dict[str, Any], folder: Path) -> None:
     assert shell["ended"] == "ended with status 7"
     assert run["flows"][0]["received"] > 0.95 * run["flows"][0]["sent"]
     # Two round trips of 20 ms and the server's answer; pings half a second apart.
-    assert 1.0 < ping["seconds"] < 1.5
+    assert ping["seconds"] > 1.0
+    assert mode != "simulate" or ping["seconds"] < 1.5
 
 
 @pytest.mark.parametrize("mode", ["simulate", "offload"])
@@ -78,7 +79,7 @@ def test_the_same_file_runs_in_both(
     text = SCENARIO.format(name=lab, folder=tmp_path)
     report = str(tmp_path / "report")
     run, errors = simulate(tmp_path, text, 0, "--mode", mode, "--report", report)
-    check_results(run, tmp_path)
+    check_results(run, tmp_path, mode)
     assert "n1 sh: hello there" in errors
     files = {file.name: file.read_text() for file in (tmp_path / "report/programs").iterdir()}
     assert set(files) == {"server.txt", "n0_curl.txt", "n0_ping.txt", "n1_sh.txt"}

@@ -162,7 +162,8 @@ def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Write) -> No
 
 def test_it_outlives_the_simulator_but_not_the_broker(lab: str, scenario: Write) -> None:
     """A lab goes on without its simulator and whoever watched that, but not without its broker."""
-    file = scenario(FAST_OLSR + USERSPACE + "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n")
+    # Static routes: a protocol may just have lost a neighbour, on a busy machine.
+    file = scenario(STATIC + USERSPACE + "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n")
     viaduct("up", file).expect()
     target = addresses(f"{lab}.n2")["eth0"]
     process = forwarder(lab, 3)
