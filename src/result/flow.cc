@@ -58,8 +58,10 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "it not), `sender's interfaces` (dropped on their way out, of all programs), "
           "`receiver's buffer`, each of UDP in the real modes; of a ping the first, and `sender's "
           "buffer` (its program was too slow for the replies); `NODE: REASON` (ns-3's IP layer, "
-          "address resolution and queues there, or a link that was down; not of fragments) where "
-          "ns-3 forwards, over Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` (or behind the "
+          "address resolution and queues there, or a link that was down; not of fragments; "
+          "`address_unresolved`: before the next hop's MAC address was known, as when a flow "
+          "begins) where ns-3 forwards, over Wi-Fi also `wifi_not_acknowledged`, `wifi_too_old` "
+          "(or behind the "
           "window of block acknowledgements), `wifi_queue_full`, `wifi_not_associated`; "
           "`refused` in mode simulate"),
       WhenSet<&FlowResult::duplicates>(

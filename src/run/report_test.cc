@@ -94,6 +94,26 @@ TEST(TableTest, ShowsResultsAndVerdict) {
   EXPECT_THAT(ResultTable(late), Not(HasSubstr("timing")));
 }
 
+TEST(TableTest, SaysWhatWasRunAndWhichNodesSeveralLinksJoin) {
+  RunResult run = Results("offload");
+  run.scenario.duration = 0.5;
+  EXPECT_THAT(ResultTable(run), HasSubstr("\nrun: 2 nodes, 1 link, seed 3, 0.5 s of traffic\n"));
+  run.scenario.mode = "simulate";
+  EXPECT_THAT(ResultTable(run), HasSubstr("traffic; virtual time: nothing is late\n"));
+  // A pair in either order; a link of three nodes is no pair.
+  run.scenario.links = {{.name = "a", .nodes = {"n0", "n1"}},
+                        {.name = "b", .nodes = {"n1", "n0"}},
+                        {.name = "c", .nodes = {"n0", "n1", "n2"}},
+                        {.name = "d", .nodes = {"n0", "n1", "n2"}}};
+  EXPECT_THAT(ResultTable(run), HasSubstr("4 links (n0 and n1 have 2 between them), seed 3"));
+  run.scenario.links.clear();
+  for (const char* other : {"n1", "n2", "n3", "n4", "n5"}) {
+    for (int i = 0; i < 3; ++i) run.scenario.links.push_back({.nodes = {"n0", other}});
+  }
+  EXPECT_THAT(ResultTable(run), HasSubstr("15 links (n0 and n1 have 3, n0 and n2 have 3, n0 and n3 "
+                                          "have 3 between them; so have 2 more pairs), seed 3"));
+}
+
 TEST(TableTest, ShowsTheReadingOfRoutesIfItTakesMuchTime) {
   RunResult run = Results("offload");
   run.simulator.route_polls = {.polls = 100, .seconds = 0.2, .interval = 0.1};

@@ -136,12 +136,24 @@ std::string CountLines(const std::vector<FlowResult>& flows) {
   return text;
 }
 
+// What a first packet waits for costs the next ones of a fast flow their place in the queue.
+std::string AddressResolutionHint(const std::vector<result::Loss>& losses) {
+  const bool unresolved = std::ranges::any_of(losses, [](const result::Loss& loss) {
+    return loss.why.find("address_unresolved") != std::string::npos;
+  });
+  return unresolved ? "address_unresolved: a next hop's MAC address was not known yet, as when a "
+                      "flow begins; a ping that starts before it makes it known\n"
+                    : "";
+}
+
 // Every loss has its place: what the network itself did to the packets of links stands above.
 std::string LossLines(const RunResult& run) {
   std::string text;
-  for (const result::Loss& loss : result::LossesOf(run)) {
+  const std::vector<result::Loss> losses = result::LossesOf(run);
+  for (const result::Loss& loss : losses) {
     text += fmt::format("lost at {}: {} packets ({})\n", loss.place, loss.packets, loss.why);
   }
+  text += AddressResolutionHint(losses);
   if (const uint64_t packets = result::LostElsewhere(run); packets > 0) {
     text += fmt::format(
         "lost elsewhere: {} packets of flows or more, at no place that {}\n", packets,
@@ -171,6 +183,39 @@ std::string PollLine(const result::RoutePolls& polls) {
                      polls.IsVoid() ? fmt::format(": VOID (limit {} s exceeded)",
                                                   result::RoutePolls::kLongestInterval)
                                     : "");
+}
+
+// The pairs of nodes that several links join: " (n0 and n3 have 2 between them)", or "". A
+// scenario's author may have meant one link where two entries name the same pair.
+std::string ParallelLinks(const std::vector<result::LinkNodes>& links) {
+  std::map<std::vector<std::string>, int> counts;
+  for (const result::LinkNodes& link : links) {
+    std::vector<std::string> nodes = link.nodes;
+    std::sort(nodes.begin(), nodes.end());
+    if (nodes.size() == 2) ++counts[nodes];
+  }
+  std::vector<std::string> several;
+  for (const auto& [nodes, count] : counts) {
+    if (count > 1) several.push_back(fmt::format("{} and {} have {}", nodes[0], nodes[1], count));
+  }
+  constexpr size_t kMaxNamed = 3;
+  const size_t more = several.size() > kMaxNamed ? several.size() - kMaxNamed : 0;
+  several.resize(several.size() - more);
+  if (several.empty()) return "";
+  return fmt::format(" ({} between them{})", fmt::join(several, ", "),
+                     more > 0 ? fmt::format("; so have {} more pairs", more) : "");
+}
+
+// What was run: "run: 3 nodes, 3 links, seed 1, 10 s of traffic".
+std::string ScenarioLine(const RunResult& run) {
+  const result::ScenarioSummary& scenario = run.scenario;
+  const auto count = [](size_t number, const char* noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  };
+  return fmt::format("run: {}, {}{}, seed {}, {:g} s of traffic{}\n",
+                     count(scenario.nodes.size(), "node"), count(scenario.links.size(), "link"),
+                     ParallelLinks(scenario.links), scenario.seed, scenario.duration,
+                     scenario.mode == "simulate" ? "; virtual time: nothing is late" : "");
 }
 
 // Virtual time is never late.
@@ -256,7 +301,7 @@ std::string ResultTable(const RunResult& run) {
   return TrafficTable(run.flows, run.programs) +
          FileLines(run.simulator.captures,
                    run.simulator.state.value_or(std::vector<result::StateFiles>())) +
-         RemarkLines(run) + VerdictLines(run);
+         RemarkLines(run) + ScenarioLine(run) + VerdictLines(run);
 }
 
 std::string ComparisonTable(const std::vector<RunResult>& runs) {

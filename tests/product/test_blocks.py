@@ -45,6 +45,16 @@ def test_a_scenario_is_one(document: str, keys: dict[str, Any], tmp_path: Path) 
     assert yaml.safe_load(done.output)["nodes"]
 
 
+def test_the_readmes_table_is_what_its_scenario_prints(tmp_path: Path) -> None:
+    """In virtual time, each figure of it."""
+    blocks = BLOCK.findall((REPOSITORY / "README.md").read_text())
+    (scenario,) = (text for language, text in blocks if language == "yaml")
+    (table,) = (text for language, text in blocks if language == "text")
+    (tmp_path / "ring.yaml").write_text(scenario)
+    done = execute([str(VIADUCT), "run", "ring.yaml", "--mode", "simulate"], cwd=tmp_path).expect()
+    assert done.output == table
+
+
 def paths() -> list[list[str]]:
     """The commands that emulate a path, each once."""
     found: list[list[str]] = []
