@@ -101,14 +101,18 @@ TEST(TableTest, SaysWhatWasRunAndWhichNodesSeveralLinksJoin) {
   run.scenario.mode = "simulate";
   EXPECT_THAT(ResultTable(run), HasSubstr("traffic; virtual time: nothing is late\n"));
   // A pair in either order; a link of three nodes is no pair.
-  run.scenario.links = {{.name = "a", .nodes = {"n0", "n1"}},
-                        {.name = "b", .nodes = {"n1", "n0"}},
-                        {.name = "c", .nodes = {"n0", "n1", "n2"}},
-                        {.name = "d", .nodes = {"n0", "n1", "n2"}}};
+  const auto join = [&run](const std::vector<std::string>& nodes) {
+    run.scenario.links.emplace_back().nodes = nodes;
+  };
+  run.scenario.links.clear();
+  join({"n0", "n1"});
+  join({"n1", "n0"});
+  join({"n0", "n1", "n2"});
+  join({"n0", "n1", "n2"});
   EXPECT_THAT(ResultTable(run), HasSubstr("4 links (n0 and n1 have 2 between them), seed 3"));
   run.scenario.links.clear();
   for (const char* other : {"n1", "n2", "n3", "n4", "n5"}) {
-    for (int i = 0; i < 3; ++i) run.scenario.links.push_back({.nodes = {"n0", other}});
+    for (int i = 0; i < 3; ++i) join({"n0", other});
   }
   EXPECT_THAT(ResultTable(run), HasSubstr("15 links (n0 and n1 have 3, n0 and n2 have 3, n0 and n3 "
                                           "have 3 between them; so have 2 more pairs), seed 3"));

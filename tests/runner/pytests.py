@@ -43,7 +43,7 @@ def run_pytest_once(arguments: list[str], scratch: Path) -> Tally:
     written = scratch / "pytest.jsonl"
     written.unlink(missing_ok=True)
     command = ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", listing.__name__, *arguments]
+    command += ["--durations=10", "--durations-min=10", "-p", listing.__name__, *arguments]
     paths = [str(Path(__file__).resolve().parent.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {
         listing.PLACE: str(written),
