@@ -266,9 +266,9 @@ class Running:
         end = time.monotonic() + timeout
         while self.process.poll() is None:
             self.read()
-            assert time.monotonic() < end, (
-                f"still running after {timeout} s: {self.processes()}:\n{self.text}"
-            )
+            assert (
+                time.monotonic() < end
+            ), f"still running after {timeout} s: {self.processes()}:\n{self.text}"
             time.sleep(0.02)
         self.read()
         return self.process.returncode

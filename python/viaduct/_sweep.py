@@ -163,16 +163,23 @@ class Sweep:
         try:
             simulated = [run for run in self.runs if not run.real]
             for done in [pool.submit(self.perform, run, wait) for run in simulated]:
-                done.result()
+                _await(done)
             for run in self.runs:
                 if run.real:
-                    pool.submit(self.perform, run, wait).result()
+                    _await(pool.submit(self.perform, run, wait))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             self.end()
             raise
         finally:
             pool.shutdown()
+
+
+def _await(future: concurrent.futures.Future[None]) -> None:
+    """Waits for it. Looks up now and then, as a signal that another thread gets wakes no lock."""
+    while not concurrent.futures.wait([future], timeout=0.2).done:
+        pass
+    future.result()
 
 
 @contextlib.contextmanager

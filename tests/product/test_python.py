@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import BUILD, VIADUCT, execute, namespaces, running, viaduct
+from labs import BUILD, VIADUCT, descendants, execute, namespaces, running, viaduct, wait_until
 
 ROOT = Path(__file__).parents[2]
 PING = """\
@@ -253,6 +254,18 @@ def test_ctrl_c_keeps_what_is_done(file: Path, tmp_path: Path) -> None:
     assert states.count("done") >= 1
     assert states.count("not run") >= 1
     assert not list((out / "runs").glob("*.part"))
+
+
+def test_a_signal_that_another_thread_gets_ends_a_sweep(file: Path, tmp_path: Path) -> None:
+    """The kernel may give a process's signal to any thread of it."""
+    words = ["sweep", file, "--mode", "simulate", "--set", "duration=1000h", "--no-plots"]
+    words += ["--set", "flows.0.duration=1000h", "--out", tmp_path / "out"]
+    with running(*words) as sweep:
+        wait_until(lambda: "viaduct-sim" in descendants(sweep.pid).values(), "its run has begun")
+        threads = [int(each.name) for each in Path(f"/proc/{sweep.pid}/task").iterdir()]
+        other = next(each for each in threads if each != sweep.pid)
+        assert ctypes.CDLL(None).tgkill(sweep.pid, other, int(signal.SIGTERM)) == 0
+        assert sweep.wait() == 130, sweep.text
 
 
 def test_ranks_share_a_sweep(file: Path, tmp_path: Path) -> None:
