@@ -47,7 +47,8 @@ Decimal SplitNumber(std::string_view text, std::string_view accepted) {
   Decimal decimal{text.substr(0, i), {}, {}};
   const bool begins_with_point = text.size() > 1 && text[0] == '.' && IsDigit(text[1]);
   if (decimal.whole.empty() && !begins_with_point) {
-    Fail(text, "does not start with a number", accepted);
+    const bool is_negative = text.size() > 1 && text[0] == '-' && IsDigit(text[1]);
+    Fail(text, is_negative ? "is negative" : "does not start with a number", accepted);
   }
   if (i < text.size() && text[i] == '.') {
     const size_t start = ++i;

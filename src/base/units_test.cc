@@ -42,7 +42,8 @@ TEST(UnitsTest, RefusesDurationsWithTextAndExample) {
   EXPECT_THAT(error("5"), HasSubstr("\"20ms\""));
   EXPECT_THAT(error(""), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("ms"), HasSubstr("does not start with a number"));
-  EXPECT_THAT(error("-5ms"), HasSubstr("does not start with a number"));
+  EXPECT_THAT(error("-5ms"), HasSubstr("\"-5ms\": is negative; give"));
+  EXPECT_THAT(error("-ms"), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("5 ms"), HasSubstr("unknown unit \" ms\""));
   EXPECT_THAT(error("5ms "), HasSubstr("unknown unit \"ms \""));
   EXPECT_THAT(error("1e3ms"), HasSubstr("unknown unit"));
@@ -116,7 +117,7 @@ TEST(UnitsTest, RefusesProbabilities) {
   EXPECT_THAT(error("."), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("1.1"), HasSubstr("greater than 1"));
   EXPECT_THAT(error("101%"), HasSubstr("greater than 1"));
-  EXPECT_THAT(error("-0.1"), HasSubstr("does not start with a number"));
+  EXPECT_THAT(error("-0.1"), HasSubstr("is negative"));
   EXPECT_THAT(error("1e"), HasSubstr("exponent"));
   EXPECT_THAT(error("1e+-3"), HasSubstr("exponent"));
   EXPECT_THAT(error("1e-9999"), HasSubstr("exponent"));
