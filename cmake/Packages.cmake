@@ -66,6 +66,7 @@ if(TARGET ns3-viaduct)
   list(APPEND CPACK_COMPONENTS_ALL ns3)
   set(CPACK_DEBIAN_NS3_PACKAGE_NAME viaduct-ns3)
   set(CPACK_DEBIAN_NS3_PACKAGE_DEPENDS "viaduct ${this_version}")
+  set(CPACK_DEBIAN_NS3_PACKAGE_RECOMMENDS "libmetis5")  # opened where nodes are placed on several hosts
   set(CPACK_DEBIAN_NS3_PACKAGE_CONTROL_EXTRA ${VIADUCT_ROOT}/packaging/triggers)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${Ns3_LIBRARY_DIR} ${CMAKE_BINARY_DIR}/ns3)
   set(CPACK_DEBIAN_NS3_DESCRIPTION "simulator of viaduct and its ns-3 module

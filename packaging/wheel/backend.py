@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -149,6 +150,51 @@ def install(build: Path, prefix: Path) -> None:
     for name in LEFT_OUT:
         left_out = prefix / name
         shutil.rmtree(left_out) if left_out.is_dir() else left_out.unlink(missing_ok=True)
+
+
+def add_licences(folder: str) -> None:
+    """Puts the licence of each library that auditwheel has put into the wheel of this folder there.
+
+    As Debian has them: the copyright file of the library's package, and the licences to which these
+    refer.
+    """
+    (made,) = Path(folder).glob("*.whl")
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = Path(scratch)
+        with WheelFile(made) as wheel:
+            wheel.extractall(tree)
+        (info,) = tree.glob("*.dist-info")
+        licences = info / "licenses"
+        common: set[str] = set()
+        files = {ROOT / "packaging/copyright": licences / "viaduct.copyright"}
+        for library in sorted((tree / "viaduct.libs").iterdir()):
+            package = package_of(library.name)
+            files[Path("/usr/share/doc") / package / "copyright"] = (
+                licences / f"{package}.copyright"
+            )
+        for source, place in files.items():
+            text = source.read_text(encoding="utf-8")
+            place.write_text(text, encoding="utf-8")
+            common |= set(re.findall(r"/usr/share/common-licenses/([\w.-]*\w)", text))
+        for name in common:
+            shutil.copyfile(Path("/usr/share/common-licenses") / name, licences / f"{name}.txt")
+        (info / "RECORD").unlink()
+        made.unlink()
+        with WheelFile(made, "w") as wheel:
+            wheel.write_files(tree)
+
+
+def package_of(library: str) -> str:
+    """The Debian package of a library with the name that auditwheel gave it."""
+    name = re.sub(r"-[0-9a-f]{8}(?=\.)", "", library, count=1)
+    listed = subprocess.run(["ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
+    for place in re.findall(r"=> (\S+)", listed):
+        file = Path(place).resolve()
+        if file.name == name:
+            words = ["dpkg", "-S", f"*/{file.name}"]
+            found = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+            return found.partition(":")[0]
+    sys.exit(f"wheel: no Debian package has {name}, whose licence the wheel must have")
 
 
 def add_run_paths(folder: Path) -> None:

@@ -1,5 +1,6 @@
-"""The subcommands of `viaduct` that are written in Python: `python3 -m viaduct sweep ...`."""
+"""`python3 -m viaduct ...`: the subcommands that are written in Python; the command does others."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -17,6 +18,6 @@ if __name__ == "__main__":
         "view": _view.main,
     }
     if _name not in _known:
-        sys.exit(f"viaduct: one of {', '.join(_known)}, not '{_name}'")
+        os.execvp(_command.command(), ["viaduct", *sys.argv[1:]])
     with _command.main_errors(_name):
         sys.exit(_known[_name](sys.argv[2:]))

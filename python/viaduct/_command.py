@@ -140,6 +140,13 @@ def written() -> Iterator[None]:
         raise ViaductError(f"standard output: cannot be written: {error.strerror}") from error
 
 
+def how_to_install(package: str) -> str:
+    """What gives this Python the package: in a virtual environment pip alone does."""
+    if sys.prefix != sys.base_prefix:
+        return f"{sys.executable} -m pip install {package}"
+    return f"apt-get install python3-{package}"
+
+
 def _discard_output() -> None:
     """What is still in the buffers goes nowhere, else the interpreter complains at its end."""
     for descriptor in (1, 2):
@@ -152,6 +159,8 @@ def main_errors(name: str) -> Iterator[None]:
 
     Where nobody reads on (`| head`), it ends without a word, as programs that SIGPIPE ends do.
     """
+    if sys.stdout is None:
+        sys.exit("viaduct: standard output is closed; give it a file, or /dev/null")
     try:
         try:
             yield

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ._command import ViaductError
+from ._command import ViaductError, how_to_install
 from ._result import load
 
 _FORMATS = ("pdf", "svg", "png", "eps", "pgf")
@@ -156,7 +156,7 @@ def draw(data: Mapping[str, Any], figure: Path, patterns: Sequence[str], size: s
     try:
         import matplotlib
     except ImportError as error:
-        said = "a figure needs matplotlib: apt-get install python3-matplotlib"
+        said = f"a figure needs matplotlib: {how_to_install('matplotlib')}"
         raise ViaductError(said, 3) from error
     matplotlib.use("agg")
     from matplotlib import pyplot

@@ -12,4 +12,7 @@ OWN = Path(__file__).resolve().parent / "_prefix/bin/viaduct"
 def main() -> None:
     """Becomes the command, which executes sweeps and views with this Python."""
     os.environ.setdefault("VIADUCT_PYTHON", sys.executable)
-    os.execv(OWN, ["viaduct", *sys.argv[1:]])
+    try:
+        os.execv(OWN, [str(Path(sys.argv[0]).absolute()), *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"viaduct: {OWN}: {error.strerror}; install the wheel again")

@@ -131,7 +131,7 @@ class Result:
         if self.report is None:
             return ""
         try:
-            page = html.escape((self.report / "index.html").read_text())
+            page = html.escape((self.report / "index.html").read_text(encoding="utf-8"))
         except OSError as error:
             said = f"{self.report}: no report: {error.strerror}"
             return f"<p>{html.escape(said)}</p>"
@@ -171,7 +171,7 @@ def load(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > _MOST:
             raise ViaductError(f"{file}: is longer than 1 GiB; is it the right file?", 2)
-        data = json.loads(file.read_text())
+        data = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ViaductError(f"{file}: {error.strerror}", 2) from error
     except ValueError as error:

@@ -203,7 +203,7 @@ class Live:
 
     def _read_topology(self) -> dict[str, Any]:
         try:
-            data = json.loads((RUNS / self._name / "topology.json").read_text())
+            data = json.loads((RUNS / self._name / "topology.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             said = f"lab {self._name}: its topology cannot be read: {error}"
             raise ViaductError(said, 1) from error

@@ -16,7 +16,6 @@ import re
 import signal
 import statistics
 import subprocess
-import sys
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,17 @@ from typing import Any
 
 import yaml
 
-from ._command import ViaductError, call, checked, line_of, say, start, stop, write_whole
+from ._command import (
+    ViaductError,
+    call,
+    checked,
+    how_to_install,
+    line_of,
+    say,
+    start,
+    stop,
+    write_whole,
+)
 from ._figures import figures_of, troubles_of
 from ._result import load
 from ._statistics import interval
@@ -89,7 +98,7 @@ class Sweep:
     def failure(self, run: Run) -> str | None:
         """What went wrong with it in this call of the sweep."""
         with contextlib.suppress(OSError, ValueError):
-            said = json.loads(run.stem.with_suffix(".failed").read_text())
+            said = json.loads(run.stem.with_suffix(".failed").read_text(encoding="utf-8"))
             if said["call"] == self.call_id:
                 return str(said["error"])
         return None
@@ -138,7 +147,7 @@ class Sweep:
             return
         trouble = line_of(errors) if process.returncode != 0 else None
         if trouble is None:
-            trouble = next(iter(troubles_of(json.loads(part.read_text()))), None)
+            trouble = next(iter(troubles_of(json.loads(part.read_text(encoding="utf-8")))), None)
         if trouble is None:
             run.stem.with_suffix(".failed").unlink(missing_ok=True)
             part.replace(run.file)
@@ -229,7 +238,7 @@ def gathered(sweep: Sweep, confidence: float) -> dict[str, Any]:
     for run in sweep.runs:
         row: dict[str, Any] = {"values": run.values}
         if run.file.exists():
-            figures = figures_of(json.loads(run.file.read_text()))
+            figures = figures_of(json.loads(run.file.read_text(encoding="utf-8")))
             row |= {"state": "done", "file": f"runs/{run.file.name}", "figures": figures}
         else:
             error = sweep.failure(run)
@@ -274,7 +283,7 @@ def plot(data: dict[str, Any], folder: Path) -> None:
     try:
         import matplotlib
     except ImportError:
-        print("viaduct: no plots: apt-get install python3-matplotlib", file=sys.stderr)
+        say(f"viaduct: no plots: {how_to_install('matplotlib')}", to_errors=True)
         return
     matplotlib.use("svg")
     from matplotlib import pyplot

@@ -22,6 +22,7 @@
 #include "netmap/open.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
+#include "sys/child.h"
 #include "sys/find_program.h"
 #include "sys/network/features.h"
 #include "xdp/probe.h"
@@ -73,7 +74,7 @@ const std::vector<Ability>& Abilities() {
 constexpr Tool kTools[] = {
     {"iperf3", "iperf3", "flows of type tcp"},
     {"nft", "nftables", "access beyond this machine in viaduct shell", true},
-    {"python3", "python3", "viaduct bench"},
+    {"python3", "python3", "viaduct sweep, compare, plot, view and bench"},
 };
 
 Feature Examined(const std::string& name, const std::string& purpose, bool present,
@@ -90,15 +91,24 @@ bool IsHere(const Tool& tool) {
               .empty();
 }
 
+// Throws Error if a program of the product cannot be executed, as where a library is missing.
+void TryProgram(const std::string& program) {
+  const sys::ProgramResult result = sys::RunProgram({program, "--help"});
+  if (result.status == 0) return;
+  throw Error(fmt::format("{} ends with status {}: {}", program, result.status,
+                          result.output.substr(0, result.output.find('\n'))));
+}
+
 Feature Simulator() {
   std::string trouble;
   try {
-    run::FindSimulator();
+    TryProgram(run::FindSimulator());
+    TryProgram(sys::FindCompanion("viaduct-load").string());
   } catch (const Error& error) {
     trouble = error.what();
   }
   Feature feature = Examined(kSimulator, "every run: the simulator, linked with ns-3",
-                             trouble.empty(), "make build, or set VIADUCT_SIM");
+                             trouble.empty(), "make build, install it again, or set VIADUCT_SIM");
   feature.detail = trouble;
   return feature;
 }

@@ -10,17 +10,17 @@
 #include "base/units.h"
 #include "base/within.h"
 #include "engine/classifier.h"
+#include "result/timing.h"
 
 namespace viaduct::cli {
 namespace {
 
 // Why the timing of a VOID run is.
 std::string WhyVoid(const result::Timing& timing) {
-  const auto time = [](int64_t ns) { return FormatDuration(Duration::Nanoseconds(ns)); };
   const int64_t limit = timing.limit_ns.value_or(0);
   if (timing.p99_ns > limit) {
-    return fmt::format("p99 of the lateness is {}, and --lateness-limit {}", time(timing.p99_ns),
-                       time(limit));
+    return fmt::format("p99 of the lateness is {} us, and --lateness-limit {}",
+                       result::Micros(timing.p99_ns), FormatDuration(Duration::Nanoseconds(limit)));
   }
   return fmt::format("viaduct itself lost {} frames, more than one in 100",
                      timing.lost.value_or(0));

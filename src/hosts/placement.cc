@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #ifdef VIADUCT_HAS_METIS
+#include <dlfcn.h>
 #include <metis.h>
 #endif
 
@@ -33,6 +34,37 @@ double RateOf(const LinkSettings& link) {
 }
 
 #ifdef VIADUCT_HAS_METIS
+
+// The library, opened when it is needed: the command does not come with it (Apache-2.0).
+class Metis {
+ public:
+  // Throws EnvironmentError if it is not on this machine.
+  Metis() {
+    void* const library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw EnvironmentError(fmt::format(
+          "nodes without on_host are placed by METIS (libmetis5): {}; install it, or give every "
+          "node on_host",
+          dlerror()));
+    }
+    set_default_options =
+        Find<decltype(&METIS_SetDefaultOptions)>(library, "METIS_SetDefaultOptions");
+    recursive = Find<decltype(&METIS_PartGraphRecursive)>(library, "METIS_PartGraphRecursive");
+    kway = Find<decltype(&METIS_PartGraphKway)>(library, "METIS_PartGraphKway");
+  }
+
+  decltype(&METIS_SetDefaultOptions) set_default_options;
+  decltype(&METIS_PartGraphRecursive) recursive;
+  decltype(&METIS_PartGraphKway) kway;
+
+ private:
+  template <class Function>
+  static Function Find(void* library, const char* name) {
+    void* const found = dlsym(library, name);
+    if (found == nullptr) throw EnvironmentError(fmt::format("libmetis.so.5 has no {}", name));
+    return reinterpret_cast<Function>(found);
+  }
+};
 
 // The scenario as a graph: its vertices are the nodes, those of a shared link as one.
 class Graph {
@@ -75,9 +107,10 @@ class Graph {
     auto count = static_cast<idx_t>(parts);
     idx_t constraints = 1, cut = 0;
     idx_t options[METIS_NOPTIONS];
-    METIS_SetDefaultOptions(options);
+    const Metis metis;
+    metis.set_default_options(options);
     options[METIS_OPTION_SEED] = 1;
-    const auto method = parts <= 8 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
+    const auto method = parts <= 8 ? metis.recursive : metis.kway;
     if (method(&vertices, &constraints, starts.data(), neighbours.data(), weights_.data(), nullptr,
                rates.data(), &count, nullptr, nullptr, options, &cut, result.data()) != METIS_OK) {
       throw Error("METIS cannot place the nodes; give each on_host");

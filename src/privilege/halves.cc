@@ -10,7 +10,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -89,11 +92,27 @@ void BecomeUser() {
   SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
+// The command as sudo finds it, which looks only in the system's folders (secure_path of
+// sudoers(5)): "viaduct", or the file by which it was started.
+std::string CommandForSudo() {
+  std::ifstream words("/proc/self/cmdline");
+  std::string started;
+  std::getline(words, started, '\0');
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const char* folder : {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"}) {
+    if (fs::exists(fs::path(folder) / "viaduct", error)) return "viaduct";
+  }
+  if (started.find('/') == started.npos) return fs::read_symlink("/proc/self/exe", error);
+  const fs::path file = fs::absolute(started, error);
+  return error ? started : file.string();
+}
+
 [[noreturn]] void ThrowNoRoot(const std::string& why) {
   throw EnvironmentError(
-      fmt::format("this needs root for namespaces, links and routes, and {}: run sudo viaduct ...; "
+      fmt::format("this needs root for namespaces, links and routes, and {}: run sudo {} ...; "
                   "viaduct run --mode simulate needs none",
-                  why));
+                  why, CommandForSudo()));
 }
 
 // Of what has been written to the pipe.

@@ -68,9 +68,10 @@ fs::path FindCompanion(const std::string& name) {
     std::error_code error;  // an inaccessible folder is skipped
     if (fs::exists(folder / name, error)) return folder / name;
   }
-  throw EnvironmentError(
-      fmt::format("no {} in {}: build it (make build), or set VIADUCT_LIBEXEC to its folder", name,
-                  folders.front().string()));
+  throw EnvironmentError(fmt::format(
+      "no {} in {}: build it (make build), install a package that has it (docs/install.md says "
+      "which), or set VIADUCT_LIBEXEC to its folder",
+      name, folders.front().string()));
 }
 
 std::string FindSharedFile(const std::string& name) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -181,3 +182,13 @@ def test_nothing_is_found_in_the_working_directory(prefix: Path, tmp_path: Path)
     words = ["env", path, "viaduct", "run", "--topo", "line,2", "--mode", "simulate"]
     execute([*words, "--duration", "1s"], cwd=tmp_path).expect()
     assert not (tmp_path / "trapped").exists()
+
+
+def test_nothing_is_looked_for_in_a_folder_of_another_machine(prefix: Path) -> None:
+    """Run paths are relative to the file that has them: also those of the ns-3 kit."""
+    libraries = sorted((prefix / "lib").rglob("*.so*"))
+    assert len(libraries) > 10
+    for library in libraries:
+        header = execute(["readelf", "-d", str(library)]).expect().output
+        for folders in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", header):
+            assert all(each.startswith("$ORIGIN") for each in folders.split(":")), (library, folders)

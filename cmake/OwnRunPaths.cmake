@@ -1,0 +1,15 @@
+# Run when the ns-3 kit has been installed, in the folder `kit`: leaves of its libraries' run paths only
+# what is relative to them ($ORIGIN).
+file(GLOB libraries ${kit}/lib*.so*)
+foreach(library IN LISTS libraries)
+  set(found "")
+  file(READ_ELF ${library} RUNPATH found CAPTURE_ERROR error)
+  string(REPLACE ":" ";" folders "${found}")
+  set(own ${folders})
+  list(FILTER own INCLUDE REGEX "^.ORIGIN")
+  if(NOT "${own}" STREQUAL "${folders}")
+    list(JOIN folders ":" before)
+    list(JOIN own ":" after)
+    file(RPATH_CHANGE FILE ${library} OLD_RPATH "${before}" NEW_RPATH "${after}")
+  endif()
+endforeach()
