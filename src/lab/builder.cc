@@ -1,7 +1,6 @@
 #include "lab/builder.h"
 
 #include <linux/rtnetlink.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -45,11 +44,7 @@ void CheckPrivilege(const std::string& lab) {
     sys::InScratchNamespace([] {});
   } catch (const SystemError& error) {
     if (error.error_number() != EPERM) throw;
-    throw EnvironmentError(
-        "lab " + lab + ": creating network namespaces needs " +
-        (geteuid() == 0 ? "CAP_SYS_ADMIN, which this root does not have; docker run --privileged "
-                          "gives it to a container"
-                        : "root; use sudo"));
+    throw EnvironmentError("lab " + lab + ": needs root (sudo; in a container --privileged)");
   }
 }
 

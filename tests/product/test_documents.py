@@ -14,7 +14,9 @@ import pytest
 from labs import REPOSITORY, VIADUCT, execute, namespaces, viaduct
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
-CALL = re.compile(r"\s*(?:- )?(?:run: )?(?:sudo )?(?:\w+=\S+ )*(?:build/|(?:~/)?viaduct/bin/)?viaduct ")
+CALL = re.compile(
+    r"\s*(?:- )?(?:run: )?(?:sudo )?(?:\w+=\S+ )*(?:build/|(?:~/)?viaduct/bin/)?viaduct "
+)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 

@@ -190,5 +190,5 @@ def test_nothing_is_looked_for_in_a_folder_of_another_machine(prefix: Path) -> N
     assert len(libraries) > 10
     for library in libraries:
         header = execute(["readelf", "-d", str(library)]).expect().output
-        for folders in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", header):
-            assert all(each.startswith("$ORIGIN") for each in folders.split(":")), (library, folders)
+        for found in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", header):
+            assert all(each.startswith("$ORIGIN") for each in found.split(":")), (library, found)
