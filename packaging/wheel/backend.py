@@ -39,8 +39,7 @@ def build_wheel(
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(commit_time()))
     with tempfile.TemporaryDirectory() as scratch:
         tree = Path(scratch) / "tree"
-        with WheelFile(pure_wheel(Path(scratch))) as wheel:
-            wheel.extractall(tree)
+        unpack(pure_wheel(Path(scratch)), tree)
         install(build_folder(), tree / "viaduct/_prefix")
         add_run_paths(tree / "viaduct/_prefix/lib/viaduct/ns3/lib64")
         (info,) = tree.glob("*.dist-info")
@@ -57,6 +56,15 @@ def build_wheel(
         with WheelFile(made, "w") as wheel:
             wheel.write_files(tree)
     return name
+
+
+def unpack(made: Path, tree: Path) -> None:
+    """Unpacks a wheel, with the files' modes, which zipfile leaves out."""
+    with WheelFile(made) as wheel:
+        for entry in wheel.infolist():
+            file = Path(wheel.extract(entry, tree))
+            if not entry.is_dir():
+                file.chmod(entry.external_attr >> 16 & 0o777 or 0o644)
 
 
 def pure_wheel(scratch: Path) -> Path:
@@ -161,8 +169,7 @@ def add_licences(folder: str) -> None:
     (made,) = Path(folder).glob("*.whl")
     with tempfile.TemporaryDirectory() as scratch:
         tree = Path(scratch)
-        with WheelFile(made) as wheel:
-            wheel.extractall(tree)
+        unpack(made, tree)
         (info,) = tree.glob("*.dist-info")
         licences = info / "licenses"
         common: set[str] = set()
