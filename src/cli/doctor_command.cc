@@ -95,8 +95,9 @@ bool IsHere(const Tool& tool) {
 void TryProgram(const std::string& program) {
   const sys::ProgramResult result = sys::RunProgram({program, "--help"});
   if (result.status == 0) return;
-  throw Error(fmt::format("{} ends with status {}: {}", program, result.status,
-                          result.output.substr(0, result.output.find('\n'))));
+  const std::string said = result.output.substr(0, result.output.find('\n'));
+  throw Error(fmt::format("{} ends with status {}{}{}", program, result.status,
+                          said.empty() ? "" : ": ", said));
 }
 
 Feature Simulator() {

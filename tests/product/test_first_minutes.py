@@ -83,6 +83,13 @@ def test_doctor_says_what_the_machine_can_do_for_whom() -> None:
     assert re.search(r"^netem +\w+ +emulator: kernel alone: delay=", second, re.MULTILINE)
 
 
+def test_doctor_tries_the_simulator() -> None:
+    output = execute(["env", "VIADUCT_SIM=/bin/false", str(VIADUCT), "doctor"]).output
+    here = {line.split()[0]: line.split()[1] for line in output.split("\n\n")[0].splitlines()[2:]}
+    assert here["simulate"] == here["lab"] == here["kernels"] == "no"
+    assert "/bin/false ends with status 1" in output
+
+
 @pytest.mark.parametrize("topology", ["line", "ring", "grid", "star", "tree"])
 def test_a_written_file_runs(topology: str, tmp_path: Path) -> None:
     execute([str(VIADUCT), "init", topology], cwd=tmp_path).expect()
