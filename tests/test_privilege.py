@@ -270,6 +270,7 @@ def test_why_sudo_does_not_help(user: User, up: str) -> None:
     file = user.write(f"{up}.yaml", f"name: {up}\n" + LAB)
     no_sudo = user.run("env", "PATH=/nowhere", VIADUCT, "up", file)
     assert "sudo does not start (No such file" in no_sudo.error_line(3)
+    assert f"run sudo {VIADUCT} ...;" in no_sudo.error_line(3)
     flag = user.run("setpriv", "--no-new-privs", VIADUCT, "up", file)
     assert "no new privileges" in flag.error_line(3)
     few = user.run("prlimit", "--nofile=8", VIADUCT, "up", file)

@@ -17,7 +17,7 @@ if __name__ == "__main__":
         "plot": _plot.main,
         "view": _view.main,
     }
-    if _name not in _known:
-        os.execvp(_command.command(), ["viaduct", *sys.argv[1:]])
     with _command.main_errors(_name):
+        if _name not in _known:
+            os.execvp(_command.command(), ["viaduct", *sys.argv[1:]])
         sys.exit(_known[_name](sys.argv[2:]))

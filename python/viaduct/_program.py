@@ -13,6 +13,6 @@ def main() -> None:
     """Becomes the command, which executes sweeps and views with this Python."""
     os.environ.setdefault("VIADUCT_PYTHON", sys.executable)
     try:
-        os.execv(OWN, [str(Path(sys.argv[0]).absolute()), *sys.argv[1:]])
+        os.execv(OWN, ["viaduct", *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"viaduct: {OWN}: {error.strerror}; install the wheel again")

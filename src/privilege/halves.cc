@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -92,20 +92,14 @@ void BecomeUser() {
   SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
-// The command as sudo finds it, which looks only in the system's folders (secure_path of
-// sudoers(5)): "viaduct", or the file by which it was started.
+// This command as sudo finds it, which looks in the system's folders only (secure_path,
+// sudoers(5)).
 std::string CommandForSudo() {
-  std::ifstream words("/proc/self/cmdline");
-  std::string started;
-  std::getline(words, started, '\0');
-  namespace fs = std::filesystem;
-  std::error_code error;
-  for (const char* folder : {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"}) {
-    if (fs::exists(fs::path(folder) / "viaduct", error)) return "viaduct";
-  }
-  if (started.find('/') == started.npos) return fs::read_symlink("/proc/self/exe", error);
-  const fs::path file = fs::absolute(started, error);
-  return error ? started : file.string();
+  const std::string installed = sys::FindProgramIn(
+      fmt::format("/usr/local/sbin:/usr/local/bin:{}", sys::kSystemFolders), "viaduct");
+  const std::filesystem::path own = sys::OwnProgram();
+  std::error_code error;  // of a program that is not there, or is another
+  return std::filesystem::equivalent(installed, own, error) ? "viaduct" : own.string();
 }
 
 [[noreturn]] void ThrowNoRoot(const std::string& why) {
