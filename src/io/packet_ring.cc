@@ -26,11 +26,8 @@ void PacketRing::Describe(const About& about, const VnetHeader& header, std::spa
                           ReceivedFrame& frame) {
   frame = {};
   last_status_.store(about.status, std::memory_order_relaxed);
-  const Instant stamp =
+  frame.received =
       Instant::FromNanoseconds(about.seconds * int64_t{1000000000} + about.nanoseconds);
-  const bool by_card = (about.status & TP_STATUS_TS_RAW_HARDWARE) != 0;
-  frame.received = by_card && card_ != nullptr ? card_->ToRealtime(stamp) : stamp;
-  if (card_ != nullptr && !by_card) not_by_card_.Add(1);
   header.Describe(frame);
   if ((about.status & TP_STATUS_VLAN_VALID) != 0 && bytes.size() >= wire::EthernetHeader::kSize) {
     const uint16_t type =

@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 
-#include "io/card_clock.h"
 #include "io/port.h"
 #include "io/ring_port.h"
 #include "io/shared_counters.h"
@@ -28,10 +27,6 @@ class PacketRing {
   // Frames that this machine sends are skipped, counted in nothing but `left_out`, if there are
   // any.
   void LeaveOutOutgoing() { leaves_out_outgoing_ = true; }
-  // Frames are stamped by this clock, whose owner keeps it (CardClock::Keep()).
-  void StampBy(CardClock* card) { card_ = card; }
-  // Frames that it should have stamped, and has not; any thread.
-  uint64_t not_by_card() const { return not_by_card_.Get(); }
   // tp_status of the last frame, which says whose its stamp is; any thread.
   uint32_t last_status() const { return last_status_.load(std::memory_order_relaxed); }
 
@@ -55,8 +50,6 @@ class PacketRing {
 
  private:
   bool leaves_out_outgoing_ = false;
-  CardClock* card_ = nullptr;
-  SharedCounter not_by_card_;
   std::atomic<uint32_t> last_status_ = 0;
 };
 

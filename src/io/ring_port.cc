@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/socket_option.h"
-#include "io/card_clock.h"
 #include "io/interface.h"
 #include "io/packet_ring.h"
 #include "io/packet_sender.h"
@@ -66,12 +65,6 @@ class RingPort::Impl {
       SetSocketOption(socket_.get(), SOL_SOCKET, SO_TIMESTAMPING, int{SOF_TIMESTAMPING_RX_SOFTWARE},
                       "SO_TIMESTAMPING");
     }
-    if (options.card_clock) {
-      card_ = std::make_unique<CardClock>(options.card_clock);
-      ring_->StampBy(card_.get());
-      SetSocketOption(socket_.get(), SOL_PACKET, PACKET_TIMESTAMP,
-                      int{SOF_TIMESTAMPING_RAW_HARDWARE}, "PACKET_TIMESTAMP");
-    }
     BindTo(socket_.get(), options.ifindex, options.ether_type);
     if (sender_) {
       SetUpSending(sender_.get(), options);
@@ -104,7 +97,6 @@ class RingPort::Impl {
   uint32_t Mtu() const { return mtu_; }
 
   size_t Receive(std::span<ReceivedFrame> frames) {
-    if (card_) card_->Keep();
     const size_t count = ring_->Receive(frames);
     if (count == 0 && empty_looks_++ % kLooksAnError == 0) ClearError();
     return count;
@@ -135,10 +127,6 @@ class RingPort::Impl {
   std::string Description() const {
     const std::string kind = std::string("AF_PACKET ring") + (blocks_ ? " of blocks" : "");
     const uint32_t status = ring_->last_status();
-    if (card_) {
-      return kind + ", frames stamped by the card's clock (" + card_->Description() +
-             "; frames that it has not stamped: " + std::to_string(ring_->not_by_card()) + ")";
-    }
     return kind + ((status & TP_STATUS_TS_SOFTWARE) != 0 ? ", frames stamped on arrival" : "");
   }
 
@@ -158,7 +146,6 @@ class RingPort::Impl {
   int ifindex_;
   bool outgoing_, blocks_;
   uint32_t mtu_;
-  std::unique_ptr<CardClock> card_;
   std::unique_ptr<PacketRing> ring_;
   std::optional<PacketSender> sending_;
   uint32_t empty_looks_ = 0;

@@ -34,10 +34,6 @@ struct RingOptions {
   // it put it into the ring: earlier by what it waited for a processor. Stamps of frames that
   // several processors handle are then not in the order of the frames.
   bool stamp_on_arrival = false;
-  // The clock of the interface's card (sys/card/hardware_stamps.h), which has it stamp what it
-  // receives: `received` is then when the frame came to the card. Null: by the kernel's clock, as
-  // are frames that the card has not stamped.
-  std::shared_ptr<UniqueFd> card_clock = {};
   // The ring is of blocks (TPACKET_V3), of as many bytes as `slots` need: short frames take less
   // room, but the kernel hands over a block that is not full only after 1 to 2 ms.
   bool blocks = false;

@@ -42,21 +42,15 @@ Duration AheadOfMonotonic(clockid_t clock) {
 
 }  // namespace
 
-TimedSender::TimedSender(UniqueFd socket, int ifindex, Clock clock,
-                         const std::shared_ptr<UniqueFd>& card_clock)
-    : socket_(std::move(socket)),
-      ifindex_(ifindex),
-      clock_(clock),
-      card_(card_clock ? std::make_unique<CardClock>(card_clock) : nullptr) {
+TimedSender::TimedSender(UniqueFd socket, int ifindex, Clock clock)
+    : socket_(std::move(socket)), ifindex_(ifindex), clock_(clock) {
   const int fd = socket_.get();
   sock_txtime times{};
   times.clockid = clock == Clock::kTai ? CLOCK_TAI : CLOCK_MONOTONIC;
   times.flags = SOF_TXTIME_REPORT_ERRORS;
   SetSocketOption(fd, SOL_SOCKET, SO_TXTIME, times, "SO_TXTIME");
-  // Of a frame that the card will stamp, the driver gives no stamp of its own (skb_tstamp_tx()).
   const int stamps = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE |
-                     SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY |
-                     (card_ ? SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE : 0);
+                     SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
   SetSocketOption(fd, SOL_SOCKET, SO_TIMESTAMPING, stamps, "SO_TIMESTAMPING");
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
@@ -109,7 +103,6 @@ TimedSender::Result TimedSender::Send(FrameToSend frame, Instant due) {
 size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& left) {
   const uint64_t before = counters_.left + counters_.missed + counters_.unheard;
   const Duration realtime = AheadOfMonotonic(CLOCK_REALTIME);
-  if (card_) card_->Keep();
   alignas(cmsghdr) std::array<char, 512> control;
   for (;;) {
     std::array<std::byte, 256> bytes;  // of a frame that missed its time, its beginning
@@ -124,22 +117,19 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
       break;
     }
     Instant stamp;  // CLOCK_MONOTONIC
-    bool by_card = false;
     sock_extended_err report{};
     for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr;
          part_of = CMSG_NXTHDR(&message, part_of)) {
       if (part_of->cmsg_level == SOL_SOCKET && part_of->cmsg_type == SCM_TIMESTAMPING) {
         scm_timestamping times;
         std::memcpy(&times, CMSG_DATA(part_of), sizeof times);
-        by_card = card_ && (times.ts[2].tv_sec != 0 || times.ts[2].tv_nsec != 0);
-        stamp = by_card ? card_->ToMonotonic(ToInstant(times.ts[2]))
-                        : ToInstant(times.ts[0]) - realtime;
+        stamp = ToInstant(times.ts[0]) - realtime;
       } else if (part_of->cmsg_level == SOL_PACKET && part_of->cmsg_type == PACKET_TX_TIMESTAMP) {
         std::memcpy(&report, CMSG_DATA(part_of), sizeof report);
       }
     }
     if (report.ee_origin == SO_EE_ORIGIN_TIMESTAMPING && report.ee_info == SCM_TSTAMP_SND) {
-      HandleLeft(report.ee_data, {stamp, by_card}, left);
+      HandleLeft(report.ee_data, stamp, left);
     } else if (report.ee_origin == SO_EE_ORIGIN_TXTIME &&
                report.ee_code == SO_EE_CODE_TXTIME_MISSED) {  // else Send() was told
       HandleMissed(uint64_t{report.ee_data} << 32 | report.ee_info);
@@ -149,12 +139,10 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
   return counters_.left + counters_.missed + counters_.unheard - before;
 }
 
-void TimedSender::HandleLeft(uint32_t id, const Stamp& stamp,
-                             const std::function<void(Duration)>& left) {
+void TimedSender::HandleLeft(uint32_t id, Instant at, const std::function<void(Duration)>& left) {
   const auto found = due_.find(id);
   if (found == due_.end()) return;
-  const Duration late = stamp.at - found->second;
-  if (stamp.by_card) ++counters_.by_card;
+  const Duration late = at - found->second;
   lateness_.Record(std::max<int64_t>(late.nanoseconds(), 0));
   earliest_ = std::max(earliest_, -late);
   ++counters_.left;

@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
-#include <memory>
 #include <unordered_map>
 
 #include "base/fd.h"
 #include "base/histogram.h"
 #include "base/time.h"
-#include "io/card_clock.h"
 #include "io/port.h"
 
 namespace viaduct::io {
@@ -21,18 +19,16 @@ namespace viaduct::io {
 // bytes in flight that the port reports, do not know of them.
 //
 // Whether a frame left, and when, is what the driver says (skb_tx_timestamp(): a stamp by software
-// as the frame is handed to the hardware, or to the other end of a veth pair), or its card; a frame
-// of which nothing is heard for a second after its time counts as unheard.
+// as the frame is handed to the hardware, or to the other end of a veth pair). A frame whose fate
+// is not reported within a second after its time counts as unheard.
 class TimedSender {
  public:
   // What the queueing discipline compares times with: "fq" (net/sched/sch_fq.c) CLOCK_MONOTONIC,
   // "etf" (sch_etf.c, refuses others) the one that it was given, which must be CLOCK_TAI here.
   enum class Clock { kMonotonic, kTai };
 
-  // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound. `card_clock`: null, or that of the
-  // interface's card, which stamps what it sends (sys/card/hardware_stamps.h). Throws Error.
-  TimedSender(UniqueFd socket, int ifindex, Clock clock,
-              const std::shared_ptr<UniqueFd>& card_clock = nullptr);
+  // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound. Throws Error.
+  TimedSender(UniqueFd socket, int ifindex, Clock clock);
 
   enum class Result {
     kTaken,    // it leaves at its time, or will be counted as missed or unheard
@@ -54,7 +50,6 @@ class TimedSender {
     uint64_t left = 0;             // of them, those that left
     uint64_t missed = 0;           // those that the qdisc dropped because their time was over
     uint64_t unheard = 0;          // those of which nothing was heard
-    uint64_t by_card = 0;          // of those that left, those of which the card said when
     uint64_t refused = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -63,25 +58,19 @@ class TimedSender {
   const Histogram& lateness() const { return lateness_; }
   // The most that one left before its time; 0: none did.
   Duration earliest() const { return earliest_; }
-  // The card's clock, if it has one.
-  const CardClock* card() const { return card_.get(); }
   // Frames that were taken and of which nothing is known yet.
   size_t Waiting() const { return due_.size(); }
 
  private:
   // Nothing is known of frames longer ago.
   void GiveUp(Instant now);
-  struct Stamp {
-    Instant at;  // CLOCK_MONOTONIC
-    bool by_card = false;
-  };
-  void HandleLeft(uint32_t id, const Stamp& stamp, const std::function<void(Duration)>& left);
+  // `at`: CLOCK_MONOTONIC.
+  void HandleLeft(uint32_t id, Instant at, const std::function<void(Duration)>& left);
   void HandleMissed(uint64_t txtime);
 
   UniqueFd socket_;
   int ifindex_;
   Clock clock_;
-  std::unique_ptr<CardClock> card_;
   uint32_t next_id_ = 0;                       // SOF_TIMESTAMPING_OPT_ID's
   std::unordered_map<uint32_t, Instant> due_;  // by id
   Counters counters_;

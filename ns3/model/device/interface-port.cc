@@ -75,7 +75,7 @@ using Ports = std::vector<std::unique_ptr<viaduct::io::AnyPort>>;
 
 /** @return ports of all kernels; @p ifindex of the interface, in the namespace of the thread */
 Ports
-OpenRings(const InterfaceRequest& request, int ifindex, viaduct::sys::HardwareStamps* card)
+OpenRings(const InterfaceRequest& request, int ifindex)
 {
     const auto program = viaduct::sys::PacketFilter::Compile(request.filter);
     viaduct::io::RingOptions options;
@@ -83,7 +83,6 @@ OpenRings(const InterfaceRequest& request, int ifindex, viaduct::sys::HardwareSt
     options.qdisc_bypass = request.qdiscBypass;
     options.stamp_on_arrival = true;
     options.blocks = request.blocks;
-    options.card_clock = card ? card->clock() : nullptr;
     Ports ports;
     std::optional<uint16_t> group;
     for (uint32_t i = 0; i < request.queues; ++i)
@@ -285,54 +284,11 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
         return;
     }
     using viaduct::io::TimedSender;
-    const bool stamped = opened.card && opened.card->stamps_sent();
     opened.timed = std::make_unique<TimedSender>(OpenSender(request.interface),
                                                  opened.ifindex,
                                                  keeper == "etf" ? TimedSender::Clock::kTai
-                                                                 : TimedSender::Clock::kMonotonic,
-                                                 stamped ? opened.card->clock() : nullptr);
+                                                                 : TimedSender::Clock::kMonotonic);
     opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
-}
-
-/**
- * Have the card of an interface stamp its frames, if it shall; before there are threads.
- * @param request the interface
- * @param[in,out] opened gets InterfacePort::card and InterfacePort::stamps
- */
-void
-OpenStamps(const InterfaceRequest& request, InterfacePort& opened)
-{
-    switch (request.stamps)
-    {
-    case InterfaceStamps::SOFTWARE:
-        opened.stamps = "the kernel's";
-        return;
-    case InterfaceStamps::USER:
-        opened.stamps = "the device's own: since when a frame may have been there";
-        return;
-    case InterfaceStamps::HARDWARE:
-    case InterfaceStamps::AUTO:
-        break;
-    }
-    try
-    {
-        if (request.kind != InterfacePortKind::PACKET)
-        {
-            throw viaduct::UsageError("Timestamps=Hardware on " + request.interface +
-                                      ": stamps of network cards come by Port=AfPacket only "
-                                      "(attributes of ns3::RingNetDevice)");
-        }
-        opened.card = std::make_unique<viaduct::sys::HardwareStamps>(request.interface);
-        opened.stamps = "the card's, by its clock " + opened.card->name();
-    }
-    catch (const viaduct::Error& error)
-    {
-        if (request.stamps == InterfaceStamps::HARDWARE)
-        {
-            throw;
-        }
-        opened.stamps = std::string("the kernel's (") + error.what() + ")";
-    }
 }
 
 /** @return a device of DPDK's own, of which the kernel reports nothing */
@@ -340,7 +296,6 @@ InterfacePort
 OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
 {
     InterfacePort opened;
-    OpenStamps(request, opened);
     opened.port = viaduct::dpdk::OpenPort({.interface = request.interface,
                                            .filter = request.filter,
                                            .qdisc_bypass = request.qdiscBypass,
@@ -404,11 +359,10 @@ OpenInterfacePort(const InterfaceRequest& request)
     }
     Examine(request, *info);
     InterfacePort opened;
-    OpenStamps(request, opened);
     switch (request.kind)
     {
     case InterfacePortKind::PACKET:
-        ports = OpenRings(request, info->ifindex, opened.card.get());
+        ports = OpenRings(request, info->ifindex);
         break;
     case InterfacePortKind::XDP:
         ports.push_back(OpenXdp(request));

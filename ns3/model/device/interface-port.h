@@ -8,7 +8,6 @@
 #include "base/fd.h"
 #include "io/port.h"
 #include "io/timed_sender.h"
-#include "sys/card/hardware_stamps.h"
 #include "sys/network/link.h"
 
 #include <memory>
@@ -23,14 +22,12 @@ namespace ns3
  */
 struct InterfacePort
 {
-    std::unique_ptr<viaduct::sys::HardwareStamps> card; //!< stamps its frames; null: it does not
     std::unique_ptr<viaduct::io::AnyPort> port;         //!< its frames
     std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of its state
     int ifindex = 0;                                    //!< its number
     bool running = false;                               //!< up, with a carrier
     std::unique_ptr<viaduct::io::TimedSender> timed;    //!< by its qdisc; null: it keeps no times
     std::string departures; //!< what keeps the times of DepartureTags, and why
-    std::string stamps;     //!< who stamps its frames, and why so
     std::string reason;     //!< why `port` is of its kind, if that was left open; else empty
 };
 
@@ -50,18 +47,6 @@ enum class InterfacePortKind
 
 /**
  * @ingroup viaduct
- * @brief Whose stamps of frames count (kernel: Documentation/networking/timestamping.rst).
- */
-enum class InterfaceStamps
-{
-    SOFTWARE, //!< the kernel's
-    HARDWARE, //!< the network card's, or an error
-    AUTO,     //!< the network card's where it has a clock, else the kernel's
-    USER,     //!< none: the device's own
-};
-
-/**
- * @ingroup viaduct
  * @brief Which interface, and how.
  */
 struct InterfaceRequest
@@ -77,7 +62,6 @@ struct InterfaceRequest
     uint32_t queues = 1;
     bool blocks = false;  //!< with AF_PACKET: viaduct::io::RingOptions::blocks
     bool threads = false; //!< whether each has threads of its own: viaduct::io::ThreadedPort
-    InterfaceStamps stamps = InterfaceStamps::SOFTWARE; //!< whose
 };
 
 /**

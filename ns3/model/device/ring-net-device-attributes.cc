@@ -156,17 +156,12 @@ RingNetDevice::GetTypeId()
                                                       {InterfacePortKind::TAP, "Tap"}}))
             .AddAttribute(
                 "Timestamps",
-                "Whose stamps of received frames lateness counts from, and of frames "
-                "sent by a qdisc at their time until: the kernel's (Software), those of "
-                "the clock of Interface's network card (Hardware; with AfPacket; an "
-                "error where it has none), either (Auto), or none (User): received "
-                "frames then count from when the port was last seen empty.",
+                "When the lateness of a received frame starts: at the kernel's stamp "
+                "(Software), or when the port was last seen empty (User).",
                 EnumValue(InterfaceStamps::SOFTWARE),
                 MakeEnumAccessor<InterfaceStamps>(&RingNetDevice::m_stamps),
                 MakeChoiceChecker<InterfaceStamps>("Timestamps of ns3::RingNetDevice",
                                                    {{InterfaceStamps::SOFTWARE, "Software"},
-                                                    {InterfaceStamps::HARDWARE, "Hardware"},
-                                                    {InterfaceStamps::AUTO, "Auto"},
                                                     {InterfaceStamps::USER, "User"}}))
             .AddAttribute("PortDescription",
                           "What the port is and how it works, for people.",
@@ -226,12 +221,6 @@ RingNetDevice::GetPortDescription() const
     }
     const std::string reason = m_opened ? m_opened->reason : "";
     return m_burst.GetPort()->Description() + (reason.empty() ? "" : " (" + reason + ")");
-}
-
-std::string
-RingNetDevice::GetStamps() const
-{
-    return m_opened ? m_opened->stamps : "";
 }
 
 std::string
@@ -308,11 +297,6 @@ PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
 {
     const auto& counters = timed.counters();
     PrintLateness(os, "sent by the qdisc", timed.lateness());
-    if (timed.card())
-    {
-        os << "  stamped by the card: " << counters.by_card << " frames ("
-           << timed.card()->Description() << ")\n";
-    }
     os << "  given to the qdisc: " << counters.sent
        << " frames (missed their time: " << counters.missed
        << ", nothing heard of: " << counters.unheard + timed.Waiting() << ", at most "
@@ -341,10 +325,6 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     if (const std::string description = GetPortDescription(); !description.empty())
     {
         os << "  port: " << description << "\n";
-    }
-    if (m_opened && m_stamps != InterfaceStamps::SOFTWARE)
-    {
-        os << "  time stamps: " << GetStamps() << "\n";
     }
     if (m_departures.HasKept())
     {

@@ -135,8 +135,7 @@ RingNetDevice::OpenInterface()
                                                                   .kind = m_portKind,
                                                                   .queues = m_queues,
                                                                   .blocks = m_ringBlocks,
-                                                                  .threads = m_ioThreads,
-                                                                  .stamps = m_stamps}));
+                                                                  .threads = m_ioThreads}));
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

@@ -27,8 +27,17 @@ namespace ns3
 class NetDeviceQueueInterface;
 class QueueLimits;
 enum class InterfacePortKind;
-enum class InterfaceStamps;
 struct InterfacePort;
+
+/**
+ * @ingroup viaduct
+ * @brief When the lateness of a received frame starts.
+ */
+enum class InterfaceStamps
+{
+    SOFTWARE, //!< at the kernel's time stamp
+    USER,     //!< when the port was last seen empty
+};
 
 /**
  * @ingroup viaduct
@@ -100,9 +109,6 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
      * it open; empty if there is nothing to say
      */
     std::string GetPortDescription() const;
-
-    /** @return whose stamps of received frames count, and why so; empty before it is open */
-    std::string GetStamps() const;
 
     /** @return what keeps the times of DepartureTags, and why */
     std::string GetDepartures() const;
