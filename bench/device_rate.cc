@@ -72,7 +72,7 @@ nlohmann::json Sent(uint64_t sent, uint64_t refused, double seconds, double proc
   return {{"sent", sent}, {"refused", refused}, {"seconds", seconds}, {"cpu_seconds", processor}};
 }
 
-// What a port has taken may still wait for its thread (IoThreads). Returns how long that took.
+// Waits until the port has sent what it has taken. Returns how long that took.
 Duration AwaitSent(io::AnyPort& port) {
   const Instant begin = MonotonicClock::Now();
   while (port.BytesInFlight() > 0 && MonotonicClock::Now() - begin < Duration::Seconds(1)) {

@@ -16,22 +16,18 @@ RING = Device("af_packet", "RingNetDevice", ("--device=ring",), ("Port=AfPacket"
 
 
 def test_settings_are_those_that_the_build_has() -> None:
-    names = ("Port", "IoThreads", "Queues")
+    names = ("Port", "Queues")
     dpdk = Device("dpdk", "DPDK", ("--device=ring",), ("Port=Dpdk",))
     found = Found((TRADITIONAL, RING, dpdk), (), names)
     every = device_settings.settings_of(found, quick=False)
     assert [(setting.device.name, setting.name) for setting in every] == [
         ("af_packet", "default"),
-        ("af_packet", "threads"),
         ("af_packet", "queues"),
-        ("af_packet", "queues and threads"),
         ("dpdk", "default"),
-        ("dpdk", "threads"),
     ]
-    assert every[1].device.command() == ["--device=ring", "--set=Port=AfPacket,IoThreads=true"]
-    assert [setting.cpu for setting in every[:2]] == [1, -1], "threads may use both"
+    assert every[1].device.command() == ["--device=ring", "--set=Port=AfPacket,Queues=2"]
     quick = device_settings.settings_of(found, quick=True)
-    assert quick == every[:4]
+    assert quick == every[:2]
 
 
 def test_blocks_are_a_port_for_receiving() -> None:

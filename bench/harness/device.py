@@ -42,7 +42,7 @@ NOTES = [
     "share of a processor: a quota of the kernel's CPU controller in place of the report's lower "
     "frequencies. The network is as fast as the processor here, so rates fall in proportion; on "
     "the report's 1 Gbit/s link a fast device still reached the line's rate.",
-    "settings: attributes of the device (IoThreads, Queues, RingBlocks) at the lowest layer "
+    "settings: attributes of the device (Queues, RingBlocks) at the lowest layer "
     "(sent) and in a node (received), saturated; a device with threads of its own may use both "
     "processors, also the one that the source or the sink's kernel has. A loop of sendmmsg is a "
     "sender without a device, on a packet socket; its frames have 70 bytes.",

@@ -96,16 +96,17 @@ class Bench:
         size: int,
         seconds: float,
         share: Quota | None = None,
-        cpu: int = FORWARDER_CPU,
     ) -> Sending:
         """As fast as the device takes frames."""
         more = [f"--size={size}", f"--duration={seconds}"]
         command = self._command("send", layer, device, *more)
         before = frames_in(self.pair.right)
-        place = self.pair.left.command(share.command(command) if share else command, cpu=cpu)
+        place = self.pair.left.command(
+            share.command(command) if share else command, cpu=FORWARDER_CPU
+        )
         sent = self.session.start(place).report(timeout=seconds + 30)
         trial = sending(sent, frames_in(self.pair.right) - before)
-        if share is None and cpu == FORWARDER_CPU:
+        if share is None:
             self.shares.append(trial.cpu_share)
         return trial
 
@@ -118,13 +119,14 @@ class Bench:
         rate: float | None = None,
         share: Quota | None = None,
         more: Sequence[str] = (),
-        cpu: int = FORWARDER_CPU,
     ) -> Receiving:
         """Frames of a source at a rate; None: as many as it can send."""
         # As RealtimeSimulatorImpl does, which has the traditional device.
         spins = () if device is TRADITIONAL else ("--poll",)
         command = self._command("receive", layer, device, *spins, *more)
-        place = self.pair.right.command(share.command(command) if share else command, cpu=cpu)
+        place = self.pair.right.command(
+            share.command(command) if share else command, cpu=FORWARDER_CPU
+        )
         receiver = self.session.start(place)
         receiver.expect("ready")
         before = frames_in(self.pair.right)
@@ -133,7 +135,7 @@ class Bench:
         sender = self._command("send", PORT, generator, *words)
         sent = self.session.start(self.pair.left.command(sender, SENDER_CPU)).report(seconds + 30)
         seen = receiver.report(timeout=60)
-        if rate is None and share is None and cpu == FORWARDER_CPU:
+        if rate is None and share is None:
             self.shares.append(sent["cpu_seconds"] / sent["seconds"])
         return receiving(seen, sent, frames_in(self.pair.right) - before)
 

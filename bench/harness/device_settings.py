@@ -8,19 +8,11 @@ from .device_rates import DEVICE, PORT, SMALL, Bench, Receiving, Sending, sendin
 from .device_systems import Device, Found, frames_in
 from .plan import Plan
 from .results import Result, measured
-from .session import ANY_CPU, FORWARDER_CPU
+from .session import FORWARDER_CPU
 
 NUMBERED = 70  # bytes: the shortest frame that carries the numbers of `frame-source`
-_THREADS = "IoThreads=true"
-# Name, attributes beside the port's, and whether it has threads of its own, which then may use
-# both processors.
-_SETTINGS = (
-    ("threads", (_THREADS,)),
-    ("queues", ("Queues=2",)),
-    ("queues and threads", ("Queues=2", _THREADS)),
-    ("blocks", ("RingBlocks=true",)),
-)
-_OF_ALL_PORTS = ("threads",)
+# Name, and the attribute that AF_PACKET's device has in addition to the port's.
+_SETTINGS = (("queues", "Queues=2"), ("blocks", "RingBlocks=true"))
 
 
 @dataclass(frozen=True)
@@ -30,11 +22,6 @@ class Setting:
     device: Device
     name: str
 
-    @property
-    def cpu(self) -> int:
-        """Where it runs."""
-        return ANY_CPU if _THREADS in self.device.attributes else FORWARDER_CPU
-
 
 def settings_of(found: Found, quick: bool) -> list[Setting]:
     """Those that this build has; each port's own one first. Quick: the kernel's ports only."""
@@ -43,11 +30,9 @@ def settings_of(found: Found, quick: bool) -> list[Setting]:
         if quick and device.name not in ("af_packet", "af_xdp"):
             continue
         settings.append(Setting(device, "default"))
-        for name, words in _SETTINGS:
-            if device.name != "af_packet" and name not in _OF_ALL_PORTS:
-                continue
-            if all(word.split("=")[0] in found.attributes for word in words):
-                more = replace(device, attributes=(*device.attributes, *words))
+        for name, word in _SETTINGS if device.name == "af_packet" else ():
+            if word.split("=")[0] in found.attributes:
+                more = replace(device, attributes=(*device.attributes, word))
                 settings.append(Setting(more, name))
     return settings
 
@@ -72,9 +57,9 @@ def measure(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
             if each is None:
                 sent.setdefault(None, []).append(bare_sender(bench, plan.trial))
                 continue
-            trial = bench.send(each.device, PORT, SMALL, plan.trial, cpu=each.cpu)
+            trial = bench.send(each.device, PORT, SMALL, plan.trial)
             sent.setdefault(each, []).append(trial)
-            seen = bench.receive(each.device, DEVICE, SMALL, plan.trial, cpu=each.cpu)
+            seen = bench.receive(each.device, DEVICE, SMALL, plan.trial)
             got.setdefault(each, []).append(seen)
             plan.say(
                 f"{each.device.label}, {each.name}: sends {trial.pps:,.0f} frames/s, receives "

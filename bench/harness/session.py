@@ -14,7 +14,6 @@ from .process import BenchError, Child, Kind, Record, remove_leftovers, remove_n
 
 SENDER_CPU = 0
 FORWARDER_CPU = 1
-ANY_CPU = -1  # of a forwarder whose threads may use all
 
 
 def remove_lab(viaduct: Path, name: str) -> None:
@@ -34,8 +33,8 @@ class Namespace:
 
         Forwarders run at nice -20, as the product's simulator makes itself: same chances for all.
         """
-        pin = ["taskset", "-c", str(cpu)] if cpu is not None and cpu != ANY_CPU else []
-        if cpu in (FORWARDER_CPU, ANY_CPU):
+        pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
+        if cpu == FORWARDER_CPU:
             pin += ["nice", "-n", "-20"]
         return ["nsenter", f"--net=/run/netns/{self.name}", *pin, *command]
 

@@ -23,7 +23,6 @@
 #include "io/super_frame.h"
 #include "io/test/memory_port.h"
 #include "io/test/test_network.h"
-#include "io/threaded_port.h"
 #include "io/tun_port.h"
 #include "sys/network/tun.h"
 #include "wire/checksum.h"
@@ -151,12 +150,6 @@ Ends OpenFanout(Link& link, uint32_t slots, int queues) {
   return {Merge(std::move(ports)), link.Outside(link.network.a, "a0")};
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the ends own it
 
-Ends OpenThreaded(Link& link, uint32_t slots) {
-  Ends ends = OpenRing(link, slots);
-  ends.port = std::make_unique<io::ThreadedPort>(std::move(ends.port));
-  return ends;
-}
-
 Ends OpenTap(Link& link, uint32_t slots, int queues) {
   auto opened = link.network.b.In([&] { return sys::OpenTap("tap0", queues); });
   link.network.b.Run(
@@ -186,8 +179,6 @@ Ends OpenBlocks(Link& link, uint32_t slots) {
 Kind FanoutKind() {
   return {"AfPacketFanout", [](Link& link, uint32_t slots) { return OpenFanout(link, slots, 3); }};
 }
-
-Kind ThreadedKind() { return {.name = "AfPacketThreads", .open = OpenThreaded, .refuses = false}; }
 
 Kind TapKind(const std::string& name, int queues) {
   return {.name = name,
@@ -536,7 +527,7 @@ INSTANTIATE_TEST_SUITE_P(
     Ports, ConformanceTest,
     testing::Values(Kind{"AfPacket", OpenRing},
                     Kind{.name = "AfPacketBlocks", .open = OpenBlocks, .overflow = 10000},
-                    FanoutKind(), ThreadedKind(), XdpKind("XdpNative", Mode::kNative),
+                    FanoutKind(), XdpKind("XdpNative", Mode::kNative),
                     XdpKind("XdpGeneric", Mode::kGeneric), TapKind("Tap", 1),
                     TapKind("TapQueues", 3), MemoryKind(), DpdkKind(), DpdkTapKind()),
     [](const auto& info) { return info.param.name; });

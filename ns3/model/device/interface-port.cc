@@ -9,7 +9,6 @@
 #include "dpdk/open.h"
 #include "io/merged_port.h"
 #include "io/ring_port.h"
-#include "io/threaded_port.h"
 #include "io/tun_port.h"
 #include "netmap/open.h"
 #include "sys/descriptors.h"
@@ -221,20 +220,13 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
     {
         reason = std::string("not AF_XDP: ") + error.what();
     }
-    return OpenRings(request, ifindex, nullptr);
+    return OpenRings(request, ifindex);
 }
 
-/** @return some ports as one. @param threads whether each gets threads of its own */
+/** @return some ports as one */
 std::unique_ptr<viaduct::io::AnyPort>
-Join(Ports ports, bool threads)
+Join(Ports ports)
 {
-    if (threads)
-    {
-        for (auto& port : ports)
-        {
-            port = std::make_unique<viaduct::io::ThreadedPort>(std::move(port));
-        }
-    }
     if (ports.size() == 1)
     {
         return std::move(ports[0]);
@@ -379,7 +371,7 @@ OpenInterfacePort(const InterfaceRequest& request)
     case InterfacePortKind::TAP:
         break;
     }
-    opened.port = Join(std::move(ports), request.threads);
+    opened.port = Join(std::move(ports));
     opened.ifindex = info->ifindex;
     OpenDepartures(request, opened);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());

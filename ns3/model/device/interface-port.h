@@ -60,8 +60,7 @@ struct InterfaceRequest
     /** Of a TAP device: its queues. With AF_PACKET: sockets that share the frames (fanout). AF_XDP
      * has all queues of the interface anyway. */
     uint32_t queues = 1;
-    bool blocks = false;  //!< with AF_PACKET: viaduct::io::RingOptions::blocks
-    bool threads = false; //!< whether each has threads of its own: viaduct::io::ThreadedPort
+    bool blocks = false; //!< with AF_PACKET: viaduct::io::RingOptions::blocks
 };
 
 /**

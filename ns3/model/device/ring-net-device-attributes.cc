@@ -16,7 +16,6 @@
 #include "ns3/uinteger.h"
 
 #include "io/merged_port.h"
-#include "io/threaded_port.h"
 
 #include <array>
 #include <ostream>
@@ -100,12 +99,6 @@ RingNetDevice::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_qdiscBypass),
                           MakeBooleanChecker())
-            .AddAttribute("IoThreads",
-                          "Whether a thread that receives and one that sends are between the "
-                          "simulator's and Interface, which hand over bursts.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&RingNetDevice::m_ioThreads),
-                          MakeBooleanChecker())
             .AddAttribute("RingBlocks",
                           "With AfPacket: the ring is of blocks of frames (TPACKET_V3), not of "
                           "slots (TPACKET_V2): room for more short frames, which come 1 to 2 ms "
@@ -115,8 +108,8 @@ RingNetDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute("Queues",
                           "With AfPacket: sockets that share the frames of Interface, a flow's by "
-                          "the same one (fanout). With Tap: queues of the device. With IoThreads "
-                          "each has threads of its own. AF_XDP has all queues of the interface.",
+                          "the same one (fanout). With Tap: queues of the device. AF_XDP has all "
+                          "queues of the interface.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&RingNetDevice::m_queues),
                           MakeUintegerChecker<uint32_t>(1, 256))
@@ -160,9 +153,9 @@ RingNetDevice::GetTypeId()
                 "(Software), or when the port was last seen empty (User).",
                 EnumValue(InterfaceStamps::SOFTWARE),
                 MakeEnumAccessor<InterfaceStamps>(&RingNetDevice::m_stamps),
-                MakeChoiceChecker<InterfaceStamps>("Timestamps of ns3::RingNetDevice",
-                                                   {{InterfaceStamps::SOFTWARE, "Software"},
-                                                    {InterfaceStamps::USER, "User"}}))
+                MakeChoiceChecker<InterfaceStamps>(
+                    "Timestamps of ns3::RingNetDevice",
+                    {{InterfaceStamps::SOFTWARE, "Software"}, {InterfaceStamps::USER, "User"}}))
             .AddAttribute("PortDescription",
                           "What the port is and how it works, for people.",
                           TypeId::ATTR_GET,
@@ -347,15 +340,6 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     if (m_opened && m_opened->timed && m_opened->timed->counters().sent > 0)
     {
         PrintDepartures(os, *m_opened->timed);
-    }
-    const viaduct::io::AnyPort* sender = m_burst.GetPort();
-    if (auto merged = dynamic_cast<const viaduct::io::MergedPort*>(sender))
-    {
-        sender = merged->ports()[0].get();
-    }
-    if (auto threaded = dynamic_cast<const viaduct::io::ThreadedPort*>(sender))
-    {
-        PrintLateness(os, "sent by the thread, after that", threaded->SendingDelays());
     }
     if (m_held)
     {

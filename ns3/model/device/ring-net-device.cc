@@ -134,8 +134,7 @@ RingNetDevice::OpenInterface()
                                                                   .qdiscBypass = m_qdiscBypass,
                                                                   .kind = m_portKind,
                                                                   .queues = m_queues,
-                                                                  .blocks = m_ringBlocks,
-                                                                  .threads = m_ioThreads}));
+                                                                  .blocks = m_ringBlocks}));
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

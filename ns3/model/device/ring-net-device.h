@@ -270,7 +270,6 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool m_checkPackets;           //!< attribute CheckPackets
     bool m_flowControl;            //!< attribute FlowControl
     bool m_qdiscBypass;            //!< attribute QdiscBypass
-    bool m_ioThreads;              //!< attribute IoThreads
     uint32_t m_queues;             //!< attribute Queues
     bool m_ringBlocks;             //!< attribute RingBlocks
     InterfacePortKind m_portKind;  //!< attribute Port

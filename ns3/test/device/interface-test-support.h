@@ -32,14 +32,9 @@
 namespace ns3::viaducttest
 {
 
-/// Values of the attribute Port, also with IoThreads, Queues or RingBlocks.
-inline const char* const PORT_KINDS[] = {"AfPacket",
-                                         "AfXdp",
-                                         "Dpdk",
-                                         "AfPacketThreads",
-                                         "AfXdpThreads",
-                                         "AfPacketQueues",
-                                         "AfPacketBlocks"};
+/// Values of the attribute Port, also with Queues or RingBlocks.
+inline const char* const PORT_KINDS[] = {
+    "AfPacket", "AfXdp", "Dpdk", "AfPacketQueues", "AfPacketBlocks"};
 
 /** @return why there are no such ports here; empty if there are */
 inline std::string
@@ -109,10 +104,9 @@ struct TestInterface
     {
         device->SetAttribute("Namespace", StringValue(network.b.Path()));
         device->SetAttribute("Interface", StringValue("b0"));
-        const auto end = std::min({kind.find("Threads"), kind.find("Queues"), kind.find("Blocks")});
+        const auto end = std::min(kind.find("Queues"), kind.find("Blocks"));
         const std::string rest = end == std::string::npos ? "" : kind.substr(end);
         device->SetAttribute("Port", StringValue(kind.substr(0, end)));
-        device->SetAttribute("IoThreads", BooleanValue(rest == "Threads"));
         device->SetAttribute("Queues", UintegerValue(rest == "Queues" ? 3 : 1));
         device->SetAttribute("RingBlocks", BooleanValue(rest == "Blocks"));
     }

@@ -41,14 +41,13 @@ struct TapHost
     viaduct::io::TestNamespace host; //!< the namespace
 
     /** @return a device of a new node at the other end */
-    Ptr<RingNetDevice> MakeDevice(uint32_t queues, bool threads)
+    Ptr<RingNetDevice> MakeDevice(uint32_t queues)
     {
         auto device = CreateObject<RingNetDevice>();
         device->SetAttribute("Namespace", StringValue(host.Path()));
         device->SetAttribute("Interface", StringValue("tap0"));
         device->SetAttribute("Port", StringValue("Tap"));
         device->SetAttribute("Queues", UintegerValue(queues));
-        device->SetAttribute("IoThreads", BooleanValue(threads));
         CreateObject<Node>()->AddDevice(device);
         return device;
     }
@@ -91,11 +90,10 @@ RefusalOf(Ptr<RingNetDevice> device)
 class TapTransferTestCase : public TestCase
 {
   public:
-    TapTransferTestCase(uint32_t queues, bool threads, int family)
+    TapTransferTestCase(uint32_t queues, int family)
         : TestCase("TCP from the host's kernel, queues: " + std::to_string(queues) +
-                   (threads ? ", threads" : "") + (family == AF_INET6 ? ", IPv6" : "")),
+                   (family == AF_INET6 ? ", IPv6" : "")),
           m_queues(queues),
-          m_threads(threads),
           m_family(family)
     {
     }
@@ -110,7 +108,7 @@ class TapTransferTestCase : public TestCase
         }
         ReactorScope reactor(TestTime::REAL);
         TapHost tap;
-        Ptr<RingNetDevice> device = tap.MakeDevice(m_queues, m_threads);
+        Ptr<RingNetDevice> device = tap.MakeDevice(m_queues);
         Ptr<Node> node = device->GetNode();
         InternetStackHelper().Install(node);
         Ptr<Ipv4> ipv4 = node->GetObject<Ipv4>();
@@ -164,7 +162,6 @@ class TapTransferTestCase : public TestCase
     }
 
     const uint32_t m_queues; //!< attribute Queues
-    const bool m_threads;    //!< attribute IoThreads
     const int m_family;      //!< of the connection
 };
 
@@ -191,28 +188,28 @@ class TapOpeningTestCase : public TestCase
             NS_TEST_EXPECT_MSG_NE(said.find(why), std::string::npos, said);
             NS_TEST_EXPECT_MSG_EQ(said.find('\n'), std::string::npos, "one line");
         };
-        Ptr<RingNetDevice> made = tap.MakeDevice(1, false);
+        Ptr<RingNetDevice> made = tap.MakeDevice(1);
         made->SetMtu(1400);
         NS_TEST_EXPECT_MSG_EQ(Refusal(made), "", "made");
         tap.host.Run("ip link show tap0 | grep -q 'mtu 1400.*LOWER_UP\\|LOWER_UP.*mtu 1400'");
-        expect(RefusalOf(tap.MakeDevice(1, false)), "TAP device tap0: another program has it open");
+        expect(RefusalOf(tap.MakeDevice(1)), "TAP device tap0: another program has it open");
         made->Dispose();
         NS_TEST_EXPECT_MSG_EQ(exists(), false, "gone with its device");
         tap.host.Run("ip tuntap add tap0 mode tap; ip link set tap0 up");
         const std::string offload = "ethtool -k tap0 | grep -q 'tcp-segmentation-offload: ";
         tap.host.Run(offload + "off'");
-        Ptr<RingNetDevice> taken = tap.MakeDevice(1, false);
+        Ptr<RingNetDevice> taken = tap.MakeDevice(1);
         NS_TEST_EXPECT_MSG_EQ(Refusal(taken), "", "taken");
         tap.host.Run(offload + "on'");
         taken->Dispose();
         NS_TEST_EXPECT_MSG_EQ(exists(), true, "stays");
         tap.host.Run(offload + "off'");
-        expect(RefusalOf(tap.MakeDevice(3, false)), "no TAP device of several queues");
-        Ptr<RingNetDevice> filtered = tap.MakeDevice(1, false);
+        expect(RefusalOf(tap.MakeDevice(3)), "no TAP device of several queues");
+        Ptr<RingNetDevice> filtered = tap.MakeDevice(1);
         filtered->SetAttribute("Filter", StringValue("arp"));
         expect(RefusalOf(filtered), "a Filter would only lose them");
         tap.host.Run("ip link del tap0; ip link add tap0 type bridge");
-        expect(RefusalOf(tap.MakeDevice(1, false)), "an interface of this name that is no TAP");
+        expect(RefusalOf(tap.MakeDevice(1)), "an interface of this name that is no TAP");
         Simulator::Destroy();
     }
 };
@@ -225,10 +222,9 @@ class TapDeviceTestSuite : public TestSuite
     {
         for (const int family : {AF_INET, AF_INET6})
         {
-            AddTestCase(new TapTransferTestCase(1, false, family), TestCase::Duration::QUICK);
-            AddTestCase(new TapTransferTestCase(3, false, family), TestCase::Duration::QUICK);
+            AddTestCase(new TapTransferTestCase(1, family), TestCase::Duration::QUICK);
+            AddTestCase(new TapTransferTestCase(3, family), TestCase::Duration::QUICK);
         }
-        AddTestCase(new TapTransferTestCase(2, true, AF_INET), TestCase::Duration::QUICK);
         AddTestCase(new TapOpeningTestCase, TestCase::Duration::QUICK);
     }
 };
