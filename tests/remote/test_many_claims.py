@@ -45,11 +45,14 @@ def claim_all(tls: Tls, numbers: range, sessions: dict[int, str], own: bool) -> 
     """All at once; who is turned away for the crowd tries again after a second, as clients do."""
     claimers: dict[int, Claimer] = {}
     waiting = dict.fromkeys(numbers, 0.0)
-    limit = time.monotonic() + PATIENCE
+    most = 0
+    limit = time.monotonic() + PATIENCE  # for one more node
 
-    while waiting or not all(each.offer() for each in claimers.values()):
-        assert time.monotonic() < limit, f"{len(waiting)} of {len(numbers)} are without a node"
+    while (served := sum(bool(each.offer()) for each in claimers.values())) < len(numbers):
         now = time.monotonic()
+        if served > most:
+            most, limit = served, now + PATIENCE
+        assert now < limit, f"{len(numbers) - served} of {len(numbers)} are without a node"
         for number in [number for number, at in waiting.items() if at <= now]:
             claimer = Claimer(tls, (HUB, 4789), _source(number) if own else "192.0.2.1")
             claimer.claim(f"c{number}", sessions.get(number, ""))
@@ -92,6 +95,7 @@ def answered(numbers: range, own: bool) -> set[int]:
                 arp = datagram[8 + 14 :]
                 if arp[6:8] == b"\0\2" and arp[14:18] == bytes([10, number >> 8, number & 255, 2]):
                     missing.discard(number)
+                    limit = time.monotonic() + PATIENCE  # for one more answer
     return set(numbers) - missing
 
 

@@ -32,14 +32,14 @@ def run(file: Path, *arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("mode", ["simulate", "traditional", "emulate", "offload"])
-@pytest.mark.parametrize("link", ["pair: [n0, n1], spec: delay=30ms", "pair: [n0, n1]"])
+@pytest.mark.parametrize("link", ["pair: [n0, n1], spec: delay=200ms", "pair: [n0, n1]"])
 def test_a_list_counts_only_pings(tmp_path: Path, mode: str, link: str) -> None:
     """Requests for addresses are frames, too: without a class they would shift the numbers."""
     done = run(scenario(tmp_path, link), "--mode", mode)
     (flow,) = done["flows"]
     assert (flow["sent"], flow["received"]) == (PINGS, PINGS - 3)
     assert [(gap["first"], gap["lost"]) for gap in flow["gaps"]] == [(2, 1), (4, 2)]
-    assert 4 <= flow["rtt_ms"]["min"] < 30, "the class has its own delay"
+    assert 4 <= flow["rtt_ms"]["min"] < 200, "the class has its own delay"
     counted = {(each["class"], each["direction"]): each for each in done["engine"]["pipelines"]}
     assert counted["ping", "up"]["arrived"] == PINGS
     assert counted["ping", "up"]["fates"]["lost"] == 3

@@ -109,7 +109,7 @@ struct TestNetwork {
   }
 };
 
-inline bool IsReadable(int fd, int milliseconds = 1000) {
+inline bool IsReadable(int fd, int milliseconds = 20'000) {
   pollfd entry{fd, POLLIN, 0};
   return poll(&entry, 1, milliseconds) > 0 && (entry.revents & POLLIN) != 0;
 }
@@ -119,7 +119,7 @@ inline size_t SendFrame(AnyPort& port, const std::vector<std::byte>& frame) {
   return port.Transmit({&one, 1});
 }
 
-// Descriptions of the frames that arrive until `wanted` are there or none comes for a second.
+// Descriptions of the frames that arrive until `wanted` are there or none arrives for 20 s.
 inline std::vector<std::string> ReceiveDescribed(AnyPort& port, size_t wanted) {
   std::vector<std::string> all;
   std::vector<ReceivedFrame> burst(64);
