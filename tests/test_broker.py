@@ -13,12 +13,28 @@ from typing import Any
 import pytest
 from labs import PATIENCE, REPOSITORY, as_nobody, execute, ip, own_routes, records, viaduct
 
-MAGIC = 0x42445656
-PROTOCOL = (REPOSITORY / "src/broker/protocol.h").read_text()
-VERSION = int(re.findall(r"kProtocolVersion = (\d+)", PROTOCOL)[0])
+SOURCES = REPOSITORY / "src"
+FRAMING = (SOURCES / "ipc/message.h").read_text()
+MAGIC = int(re.findall(r"kMagic = (0x[0-9A-F]+)", FRAMING)[0], 16)
+VERSION = int(
+    re.findall(r'kService = \{"broker", (\d+)', (SOURCES / "broker/protocol.cc").read_text())[0]
+)
 REPLY, ERROR = 1, 2
-CREATE_LAB, DESTROY_LAB, OPEN_PACKET_SOCKET = 3, 4, 5
-APPLY_ROUTES, SET_LINK_UP, SPAWN, KILL, DESCRIBE = 8, 9, 10, 11, 12
+FIRST = int(re.findall(r"kFirstRequest = (\d+)", FRAMING)[0])
+REQUESTS = re.findall(
+    r"^  (k\w+)",
+    (SOURCES / "broker/protocol.h").read_text().split("enum class Request")[1].split("};")[0],
+    re.MULTILINE,
+)
+CREATE_LAB, DESTROY_LAB, OPEN_PACKET_SOCKET, APPLY_ROUTES, SET_LINK_UP, KILL, DESCRIBE = (
+    FIRST + REQUESTS.index(name)
+    for name in (
+        "kCreateLab", "kDestroyLab", "kOpenPacketSocket", "kApplyRoutes", "kSetLinkUp", "kKill",
+        "kDescribe",
+    )
+)  # fmt: skip
+SPAWN = int(re.findall(r"kSpawn = (\d+)", (SOURCES / "privilege/spawn.h").read_text())[0])
+HEADER = struct.Struct("=IHH8sHHIIHH")
 MORE = 1
 MAX_PACKET = 64 * 1024
 REPLACED, ADDED, REMOVED = 0, 1, 2
@@ -27,10 +43,16 @@ STATIC = "routing: {protocol: static}\nduration: 1h\nnodes: 3\nlinks: [{line: al
 
 
 def header(
-    kind: int, length: int, *, flags: int = 0, magic: int = MAGIC, version: int = VERSION
+    kind: int,
+    length: int,
+    *,
+    flags: int = 0,
+    magic: int = MAGIC,
+    version: int = VERSION,
+    service: bytes = b"broker",
 ) -> bytes:
     """A packet's header."""
-    return struct.pack("=IHHIIHH", magic, version, kind, 7, length, flags, 0)
+    return HEADER.pack(magic, 1, version, service, kind, flags, 7, length, 0, 0)
 
 
 CLIENTS: list[Broker] = []  # a lab is gone only when all of them are
@@ -55,8 +77,8 @@ class Broker:
         packet = self.socket.recv(MAX_PACKET + 64)
         if not packet:
             return None
-        kind = struct.unpack_from("=IHH", packet)[2]
-        return kind, json.loads(packet[20:] or b"{}")
+        kind = HEADER.unpack_from(packet)[4]
+        return kind, json.loads(packet[HEADER.size :] or b"{}")
 
     def request(self, kind: int, payload: bytes) -> tuple[int, dict[str, Any]] | None:
         """A valid request, in as many packets as it needs."""
@@ -106,8 +128,9 @@ HOSTILE = {
     "empty packet": b"x",
     "truncated header": header(DESCRIBE, 0)[:11],
     "wrong magic": header(DESCRIBE, 2, magic=0xDEADBEEF) + b"{}",
-    "another version": header(DESCRIBE, 2, version=9) + b"{}",
-    "unknown type": header(999, 2) + b"{}",
+    "another version": header(DESCRIBE, 2, version=VERSION + 1) + b"{}",
+    "another service": header(DESCRIBE, 2, service=b"steward") + b"{}",
+    "unknown request": header(999, 2) + b"{}",
     "an answer as request": header(REPLY, 2) + b"{}",
     "length beyond the packet": header(DESCRIBE, 4000) + b"{}",
     "length short of the packet": header(DESCRIBE, 1) + b"{}",

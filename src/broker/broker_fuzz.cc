@@ -5,33 +5,39 @@
 #include <span>
 
 #include "broker/protocol.h"
+#include "ipc/error.h"
 #include "lab/topology.h"
 
 namespace {
 
 using namespace viaduct::broker;
+using viaduct::ipc::DecodeJson;
+using viaduct::ipc::Member;
+using viaduct::ipc::Message;
+using viaduct::ipc::MessageAssembler;
+
+constexpr uint16_t kRequests =
+    static_cast<uint16_t>(Request::kLookUp) + 1 - viaduct::ipc::kFirstRequest;
 
 // As the server decodes each request.
 void DecodeRequest(const Message& message) {
-  switch (message.type) {
-    case MessageType::kError:
-      ThrowDecodedError(message.payload);
-    case MessageType::kCreateLab:
+  if (message.code == viaduct::ipc::Answer::kError) {
+    viaduct::ipc::ThrowDecodedError(kService, message.payload);
+  }
+  switch (message.code.As<Request>()) {
+    case Request::kCreateLab:
       Validate(DecodeJson(message.payload).get<viaduct::lab::Topology>());
       break;
-    case MessageType::kOpenPacketSocket:
+    case Request::kOpenPacketSocket:
       (void)DecodeJson(message.payload).get<PacketSocketOptions>();
       break;
-    case MessageType::kOpenControlSocket:
+    case Request::kOpenControlSocket:
       (void)DecodeJson(message.payload).get<ControlSocketOptions>();
       break;
-    case MessageType::kOpenTransportSocket:
+    case Request::kOpenTransportSocket:
       (void)DecodeJson(message.payload).get<TransportSocketOptions>();
       break;
-    case MessageType::kSpawn:
-      (void)DecodeJson(message.payload).get<ProgramOptions>();
-      break;
-    case MessageType::kApplyRoutes: {
+    case Request::kApplyRoutes: {
       // An accepted message must be unchanged when it is encoded again.
       const RoutesRequest request = DecodeRoutes(message.payload);
       const RoutesRequest again = DecodeRoutes(EncodeRoutes(request.node, request.changes));
@@ -60,15 +66,18 @@ void Feed(MessageAssembler& assembler, std::span<const uint8_t> packet) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // The payload alone in a valid packet of every type, so that the decoders are reached directly.
   if (size > 0) {
-    MessageAssembler assembler;
-    const auto type = static_cast<MessageType>(1 + data[0] % static_cast<int>(kLastMessageType));
+    MessageAssembler assembler(kService);
+    const viaduct::ipc::Code code = data[0] == 0
+                                        ? viaduct::ipc::Code(viaduct::ipc::Answer::kError)
+                                        : viaduct::ipc::Code(static_cast<uint16_t>(
+                                              viaduct::ipc::kFirstRequest + data[0] % kRequests));
     const std::string_view payload(reinterpret_cast<const char*>(data) + 1, size - 1);
-    if (payload.size() <= kMaxPacketPayload) {
-      const Packet packet = EncodeMessage(type, 1, payload).front();
+    if (payload.size() <= viaduct::ipc::kMaxPacketPayload) {
+      const auto packet = viaduct::ipc::EncodeMessage(kService, code, 1, payload).front();
       Feed(assembler, {reinterpret_cast<const uint8_t*>(packet.data()), packet.size()});
     }
   }
-  MessageAssembler assembler;
+  MessageAssembler assembler(kService);
   std::span<const uint8_t> rest(data, size);
   while (rest.size() >= 2) {
     uint16_t length;

@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +13,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "broker/lab_operations.h"
+#include "broker/protocol.h"
 #include "broker/server.h"
 #include "lab/topology.h"
 #include "privilege/steward.h"
@@ -31,9 +29,6 @@ namespace viaduct::broker {
 namespace {
 
 constexpr char kConnectionVariable[] = "VIADUCT_BROKER_FD";
-
-// A broker whose last client has closed its connection ends within this time.
-constexpr int kReapMilliseconds = 200;
 
 [[noreturn]] void BrokerMain(int connection, const sys::Identity& owner) {
   int status = 0;
@@ -75,7 +70,7 @@ void RunBroker(UniqueFd connection, const sys::Identity& owner) {
 }
 
 privilege::ServiceProcess SpawnBroker() {
-  if (privilege::HasRootsHalf()) return privilege::Ask(privilege::Service::kBroker);
+  if (privilege::HasRootsHalf()) return privilege::Ask(kService);
   if (geteuid() != 0) {
     throw EnvironmentError(
         "building a lab needs root (namespaces, links, routes): run with sudo, or use mode "
@@ -88,16 +83,6 @@ privilege::ServiceProcess SpawnBroker() {
   sys::AllowHighestPriority();  // after the fork: not for the lab's programs
   sys::BecomeInvokingUser();
   return {std::move(ends.first), pid};
-}
-
-void ReapBroker(int pid) {
-  try {
-    const UniqueFd process = sys::OpenPidFd(pid);
-    pollfd wait{process.get(), POLLIN, 0};
-    poll(&wait, 1, kReapMilliseconds);
-  } catch (const Error&) {  // it was waited for elsewhere
-  }
-  waitpid(pid, nullptr, WNOHANG);
 }
 
 std::string ControlSocketPath(const std::string& lab) {

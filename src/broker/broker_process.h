@@ -20,8 +20,6 @@ void RunBroker(UniqueFd connection, const sys::Identity& owner);
 // A broker from root's half of the command. A program that has none, a user's own scenario, must be
 // root: it forks the broker, and becomes the invoking user. Throws EnvironmentError otherwise.
 privilege::ServiceProcess SpawnBroker();
-// Waits for a broker that has ended or is about to end; does not wait for one that serves others.
-void ReapBroker(int pid);
 
 // The socket on which the broker of a detached lab listens.
 std::string ControlSocketPath(const std::string& lab);

@@ -22,8 +22,8 @@
 #include "lab/topology.h"
 #include "lab/upcalls.h"
 #include "privilege/halves.h"
+#include "privilege/spawn.h"
 #include "sys/network/filter.h"
-#include "sys/user_program.h"
 
 namespace viaduct::broker {
 
@@ -53,15 +53,7 @@ struct TransportSocketOptions {
   Kind kind = Kind::kUdp;
 };
 
-struct ProgramOptions : sys::ProgramOptions {
-  std::string node;
-  // It has the node's name as its host name, and the lab's /etc/hosts, for which it gets mounts of
-  // its own: not worth it for one that is given addresses. One that may gain privileges keeps the
-  // machine's, by which sudoers(5) knows where it is.
-  bool names = true;
-
-  bool HasNodesNames() const { return names && !new_privileges; }
-};
+using privilege::ProgramOptions;
 
 // How packets for a destination leave a node now.
 struct Passage {
@@ -111,10 +103,9 @@ class Client {
   // LimitWaiting(kPatience). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);
   static constexpr auto kPatience = Duration::Seconds(60);
-  // For the answer of a broker that may be stopped, once a signal has come that ends the command.
-  static constexpr auto kGrace = Duration::Seconds(5);
-  // As Caller::LimitWaiting().
-  void LimitWaiting(std::optional<Duration> patience, Duration grace = Duration());
+  static constexpr auto kGrace = ipc::Caller::kGrace;
+  // As ipc::Caller::LimitWaiting().
+  void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
 
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);

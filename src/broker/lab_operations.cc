@@ -22,13 +22,13 @@
 #include "broker/sockets.h"
 #include "lab/hub.h"
 #include "lab/node_place.h"
-#include "lab/own_mounts.h"
 #include "lab/plane_choice.h"
 #include "lab/record.h"
 #include "lab/upcalls.h"
 #include "result/run.h"
 #include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
+#include "sys/machine/own_mounts.h"
 #include "sys/network/ip_statistics.h"
 #include "sys/network/multicast_table.h"
 #include "sys/network/tun.h"
@@ -369,7 +369,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   sys::Pipe status = sys::MakePipe();
   Program program;
   const auto enter = [&] {
-    if (options.HasNodesNames()) lab::EnterNames(options.node, lab_->HostsPath());
+    if (options.HasNodesNames()) sys::EnterNames(options.node, lab_->HostsPath());
   };
   ProgramOptions asked = options;
   asked.asker = asker_;

@@ -6,16 +6,20 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "broker/protocol.h"
+#include "ipc/connection.h"
+#include "ipc/error.h"
 #include "privilege/capabilities.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
@@ -26,8 +30,8 @@ namespace {
 
 using Work = std::function<void(const std::function<void()>& ready)>;
 
-// What is told to the broker instead of an error.
-constexpr char kReady[] = "{}";
+// What the process sends to the broker at its start: a reply once it is ready, or its error.
+constexpr ipc::Service kStartService = {"start", 1};
 constexpr mode_t kLastWordsMode = 0644;
 
 void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int broker_pid) {
@@ -50,6 +54,13 @@ void Tell(int fd, const std::string& text) {
   if (write(fd, text.data(), text.size()) < 0) return;  // the broker has ended
 }
 
+void Tell(ipc::Connection& broker, ipc::Answer answer, const std::string& payload) {
+  try {
+    broker.Send(answer, 0, payload);
+  } catch (const SystemError&) {  // the broker has ended
+  }
+}
+
 UniqueFd OpenLastWords(const std::string& path) {
   if (path.empty()) return {};
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
@@ -59,13 +70,14 @@ UniqueFd OpenLastWords(const std::string& path) {
 }
 
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
-                              int answer, const Work& work) {
+                              UniqueFd answer, const Work& work) {
+  std::optional<ipc::Connection> broker(std::in_place, std::move(answer), kStartService);
   bool works = false;  // whose errors the broker does not hear any more
   const auto fail = [&](const Error& error) {
     if (works) {
       Tell(process.words >= 0 ? process.words : STDERR_FILENO, fmt::format("{}\n", error.what()));
     } else {
-      Tell(answer, EncodeError(error));
+      Tell(*broker, ipc::Answer::kError, ipc::EncodeError(kStartService, error));
     }
   };
   try {
@@ -73,17 +85,17 @@ UniqueFd OpenLastWords(const std::string& path) {
       SystemCall("dup2", dup2(words.get(), STDERR_FILENO));
     }
     std::vector<int> keep = process.keep;
-    keep.insert(keep.end(), {answer, process.namespace_fd});
+    keep.insert(keep.end(), {broker->Fd(), process.namespace_fd});
     if (process.words >= 0) keep.push_back(process.words);
     // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
     // /dev/null, but for the last words.
     sys::CloseAllBut(std::move(keep));
     BecomeLabProcess(process, owner, broker_pid);
     close(process.namespace_fd);
-    work([answer, &works] {
+    work([&broker, &works] {
       works = true;
-      Tell(answer, kReady);
-      close(answer);
+      Tell(*broker, ipc::Answer::kReply, "{}");
+      broker.reset();
     });
     sys::ExitForked(0);
   } catch (const Error& error) {
@@ -94,53 +106,55 @@ UniqueFd OpenLastWords(const std::string& path) {
   sys::ExitForked(1);
 }
 
-// The answer of a process that may hang: in users' files, or in their code, which may also write
-// without end.
-std::string ReadAnswer(int fd, const LabProcess& process) {
-  constexpr size_t kMost = 65536;
+// Returns the answer of a process that may hang, in users' files or in their code; none if the
+// process has ended. Their code may also send anything.
+std::optional<ipc::Message> ReceiveAnswer(ipc::Connection& connection, const LabProcess& process) {
   const Instant deadline =
-      process.runs_users_code ? MonotonicClock::Now() + LabProcess::kPatience : Instant::Never();
-  std::string answer;
-  std::array<char, 4096> part;
-  while (answer.size() < kMost) {
-    std::array<pollfd, 2> ready = {{{fd, POLLIN, 0}, {process.asker, 0, 0}}};
+      process.runs_users_code ? MonotonicClock::Now() + LabProcess::kTimeout : Instant::Never();
+  for (;;) {
+    std::array<pollfd, 2> ready = {{{connection.Fd(), POLLIN, 0}, {process.asker, 0, 0}}};
     const int changed = poll(ready.data(), ready.size(), PollTimeout(deadline));
     if (changed < 0 && errno == EINTR) continue;
     SystemCall("poll", changed);
     if (changed == 0) {
       throw Error(fmt::format("did not start within {}; a forwarding program may hang",
-                              FormatDuration(LabProcess::kPatience)));
+                              FormatDuration(LabProcess::kTimeout)));
     }
     if ((ready[1].revents & POLLHUP) != 0) throw Error("is not wanted any more");
-    const ssize_t count = read(fd, part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    answer.append(part.data(), static_cast<size_t>(count));
+    ipc::Message answer;
+    switch (connection.Receive(&answer, MSG_DONTWAIT)) {
+      case ipc::Connection::Status::kMessage:
+        return answer;
+      case ipc::Connection::Status::kEnd:
+        return std::nullopt;
+      case ipc::Connection::Status::kIncomplete:
+        break;
+    }
   }
-  return answer;
 }
 
 }  // namespace
 
 int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const Work& work) {
-  sys::Pipe pipe = sys::MakePipe();
+  std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
   const int broker_pid = getpid();
   const int pid = SystemCall("fork the " + process.what, fork());
-  if (pid == 0) ProcessMain(process, owner, broker_pid, pipe.write.get(), work);
-  pipe.write.reset();
-  std::string answer;
+  if (pid == 0) ProcessMain(process, owner, broker_pid, std::move(ends.second), work);
+  ends.second.reset();
+  ipc::Connection connection(std::move(ends.first), kStartService);
+  std::optional<ipc::Message> answer;
   try {
-    answer = ReadAnswer(pipe.read.get(), process);
+    answer = ReceiveAnswer(connection, process);
   } catch (const Error& error) {
     kill(pid, SIGKILL);
     sys::AwaitChild(pid);
     throw Error(fmt::format("the {} {}", process.what, error.what()));
   }
-  if (answer == kReady) return pid;
-  if (process.runs_users_code) kill(pid, SIGKILL);  // may have written the answer, and go on
+  if (answer && answer->code == ipc::Answer::kReply) return pid;
+  if (process.runs_users_code) kill(pid, SIGKILL);  // may have sent the answer, and go on
   sys::AwaitChild(pid);
-  if (answer.empty()) throw Error("the " + process.what + " died as it started");
-  ThrowDecodedError(answer);
+  if (!answer) throw Error("the " + process.what + " died as it started");
+  ipc::ThrowDecodedError(kStartService, answer->payload);
 }
 
 }  // namespace viaduct::broker

@@ -17,9 +17,9 @@ struct LabProcess {
   std::vector<int> keep;   // the descriptors that it needs
   std::string last_words;  // the file of its standard error, and of what ends it; empty: none
   // It runs users' code: root has no capabilities in it, either, and it is ended if it does not
-  // call `ready` within kPatience.
+  // call `ready` within kTimeout.
   bool runs_users_code = false;
-  static constexpr auto kPatience = Duration::Seconds(10);
+  static constexpr auto kTimeout = Duration::Seconds(10);
   // A socket: whoever waits for the process, which may read users' files that take for ever. It is
   // ended once that is closed, by who wants it no more.
   int asker = -1;

@@ -6,12 +6,17 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "broker/call.h"
+#include "broker/protocol.h"
+#include "ipc/error.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::broker {
 namespace {
 
+using ipc::Connection;
+using ipc::Member;
+using ipc::Message;
+using ipc::Reply;
 using nlohmann::json;
 
 Reply ReplyWith(NodeSocket socket) {
@@ -37,7 +42,7 @@ Reply ReplyWith(Tables tables) {
 }
 
 Reply Spawn(Operations& operations, const Message& request) {
-  Program program = operations.Spawn(DecodeProgram(request));
+  Program program = operations.Spawn(privilege::DecodeProgram(request));
   Reply reply;
   reply.value["pid"] = program.pid;
   reply.descriptors.push_back(std::move(program.pid_fd));
@@ -124,38 +129,39 @@ bool HasClosed(int connection) {
 
 // The requests that concern the lab; the server answers those about itself.
 Reply PerformOnLab(Operations& operations, Message& request) {
-  const auto arguments = [&] { return DecodeJson(request.payload); };
-  switch (request.type) {
-    case MessageType::kCreateLab:
+  if (request.code == privilege::ProgramRequest::kSpawn) return Spawn(operations, request);
+  const auto arguments = [&] { return ipc::DecodeJson(request.payload); };
+  switch (request.code.As<Request>()) {
+    case Request::kCreateLab:
       operations.CreateLab(arguments().get<lab::Topology>());
       return {};
-    case MessageType::kAdoptLab:
+    case Request::kAdoptLab:
       operations.AdoptLab(arguments().get<lab::Topology>());
       return {};
-    case MessageType::kLendInnerSocket:
-      if (request.descriptors.empty()) throw UsageError("broker request: no socket was passed");
+    case Request::kLendInnerSocket:
+      if (request.descriptors.empty()) throw UsageError("request: no socket was passed");
       operations.TakeInnerSocket(std::move(request.descriptors.front()));
       return {};
-    case MessageType::kOpenPacketSocket:
+    case Request::kOpenPacketSocket:
       return ReplyWith(operations.OpenPacketSocket(arguments().get<PacketSocketOptions>()));
-    case MessageType::kOpenControlSocket:
+    case Request::kOpenControlSocket:
       return ReplyWith(operations.OpenControlSocket(arguments().get<ControlSocketOptions>()));
-    case MessageType::kOpenTransportSocket:
+    case Request::kOpenTransportSocket:
       return ReplyWith(operations.OpenTransportSocket(arguments().get<TransportSocketOptions>()));
-    case MessageType::kOpenTun:
+    case Request::kOpenTun:
       return ReplyWith(operations.OpenTun(Member<std::string>(arguments(), "node")));
-    case MessageType::kApplyRoutes: {
+    case Request::kApplyRoutes: {
       const RoutesRequest routes = DecodeRoutes(request.payload);
       operations.ApplyRoutes(routes.node, routes.changes);
       return {};
     }
-    case MessageType::kReadRoutes:
+    case Request::kReadRoutes:
       return ReadRoutes(operations, Member<std::string>(arguments(), "node"));
-    case MessageType::kLookUp:
+    case Request::kLookUp:
       return LookUp(operations, arguments());
-    case MessageType::kIfIndex:
+    case Request::kIfIndex:
       return {{{"ifindex", operations.IfIndex(EndpointOf(arguments()))}}, {}};
-    case MessageType::kSetLinkUp: {
+    case Request::kSetLinkUp: {
       const json wanted = arguments();
       std::vector<lab::Endpoint> endpoints;
       for (const json& endpoint : Member<std::vector<json>>(wanted, "endpoints")) {
@@ -164,40 +170,38 @@ Reply PerformOnLab(Operations& operations, Message& request) {
       operations.SetLinkUp(endpoints, Member<bool>(wanted, "up"));
       return {};
     }
-    case MessageType::kSetAddresses:
+    case Request::kSetAddresses:
       SetAddresses(operations, arguments());
       return {};
-    case MessageType::kOpenLinkMonitor:
+    case Request::kOpenLinkMonitor:
       return ReplyWith(operations.OpenLinkMonitor(Member<std::string>(arguments(), "node")));
-    case MessageType::kOpenTables:
+    case Request::kOpenTables:
       return ReplyWith(operations.OpenTables(Member<std::string>(arguments(), "node")));
-    case MessageType::kOpenUpcalls:
+    case Request::kOpenUpcalls:
       return OpenUpcalls(operations, arguments());
-    case MessageType::kSetNeighbours:
+    case Request::kSetNeighbours:
       SetNeighbours(operations, arguments());
       return {};
-    case MessageType::kOpenMulticast:
+    case Request::kOpenMulticast:
       return OpenMulticast(operations, arguments());
-    case MessageType::kSpawn:
-      return Spawn(operations, request);
-    case MessageType::kKill:
+    case Request::kKill:
       operations.Kill(Member<int>(arguments(), "pid"), Member<int>(arguments(), "signal"));
       return {};
-    case MessageType::kNoteSimulator:
+    case Request::kNoteSimulator:
       operations.NoteSimulator(arguments().get<lab::SimulatorHistory>());
       return {};
-    case MessageType::kDescribe:
+    case Request::kDescribe:
       return {operations.Describe(), {}};
     default:
-      throw ProtocolError("broker protocol: an answer where a request was expected");
+      throw ipc::UnknownRequest(kService, request.code);
   }
 }
 
 }  // namespace
 
 void Server::AddConnection(UniqueFd socket) {
-  AllowLongAnswers(socket.get());
-  connections_.emplace_back(std::move(socket));
+  ipc::AllowLongAnswers(socket.get());
+  connections_.emplace_back(std::move(socket), kService);
 }
 
 void Server::Run() {
@@ -223,7 +227,7 @@ bool Server::ServeRound() {
     if (waits[i].revents == 0) continue;
     if (i < served.size()) {
       const Connection& asking = *served[i];
-      if (AnswerNext(*served[i], [&](Message& request) { return Perform(request, asking); })) {
+      if (ipc::AnswerNext(*served[i], [&](Message& request) { return Perform(request, asking); })) {
         continue;
       }
       NoteEnd(asking);
@@ -260,34 +264,34 @@ void Server::Accept() {
   }
   const EnvironmentError refusal("this lab belongs to another user");
   try {
-    Connection(std::move(socket))
-        .Send(MessageType::kError, 0, EncodeError(refusal), {}, MSG_DONTWAIT);
+    Connection(std::move(socket), kService)
+        .Send(ipc::Answer::kError, 0, ipc::EncodeError(kService, refusal), {}, MSG_DONTWAIT);
   } catch (const SystemError&) {  // it did not wait for the answer
   }
 }
 
 Reply Server::Perform(Message& request, const Connection& from) {
-  switch (request.type) {
-    case MessageType::kNewConnection: {
+  switch (request.code.As<Request>()) {
+    case Request::kNewConnection: {
       auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
       AddConnection(std::move(pair.first));
       return ReplyWith(std::move(pair.second));
     }
-    case MessageType::kDetach:
+    case Request::kDetach:
       if (!listener_) {
         listener_ = operations_.Detach();
         keeper_ = &from;
       }
       return {};
-    case MessageType::kDestroyLab:
+    case Request::kDestroyLab:
       operations_.DestroyLab();
       listener_.reset();
       return {};
-    case MessageType::kSpawn:
-      // It may have waited too long for this process.
-      if (HasClosed(from.Fd())) throw ProtocolError("broker protocol: the client has gone");
-      [[fallthrough]];
     default:
+      // The client may have waited too long for this process.
+      if (request.code == privilege::ProgramRequest::kSpawn && HasClosed(from.Fd())) {
+        throw ipc::ProtocolError(kService, "the client has gone");
+      }
       operations_.SetAsker(from.Fd());
       return PerformOnLab(operations_, request);
   }

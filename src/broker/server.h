@@ -4,8 +4,8 @@
 #include <list>
 
 #include "base/fd.h"
-#include "broker/call.h"
 #include "broker/operations.h"
+#include "ipc/answer.h"
 
 namespace viaduct::broker {
 
@@ -22,15 +22,15 @@ class Server {
   void Run();
 
  private:
-  Reply Perform(Message& request, const Connection& from);
-  void NoteEnd(const Connection& connection);
+  ipc::Reply Perform(ipc::Message& request, const ipc::Connection& from);
+  void NoteEnd(const ipc::Connection& connection);
   bool ServeRound();
   void Accept();
 
   Operations& operations_;
-  std::list<Connection> connections_;
-  UniqueFd listener_;                   // while the lab is detached
-  const Connection* keeper_ = nullptr;  // who detached it, until it ends
+  std::list<ipc::Connection> connections_;
+  UniqueFd listener_;                        // while the lab is detached
+  const ipc::Connection* keeper_ = nullptr;  // who detached it, until it ends
 };
 
 }  // namespace viaduct::broker

@@ -2,6 +2,7 @@
 #include "broker/server.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,13 +12,18 @@
 #include <thread>
 
 #include "broker/client.h"
+#include "broker/protocol.h"
 #include "fib/route_mirror.h"
 #include "fib/test_route.h"
+#include "ipc/answer.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::broker {
 namespace {
 
+using ipc::Connection;
+using ipc::Member;
+using ipc::Message;
 using testing::_;
 using testing::HasSubstr;
 using testing::NiceMock;
@@ -86,8 +92,8 @@ class ServerTest : public testing::Test {
 std::string ErrorOf(Connection& connection) {
   Message answer;
   if (connection.Receive(&answer) != Connection::Status::kMessage) return "no message";
-  if (answer.type != MessageType::kError) return "no error";
-  return Member<std::string>(DecodeJson(answer.payload), "message");
+  if (answer.code != ipc::Answer::kError) return "no error";
+  return Member<std::string>(ipc::DecodeJson(answer.payload), "message");
 }
 
 TEST_F(ServerTest, NoProgramIsStartedForWhoHasGone) {
@@ -96,7 +102,8 @@ TEST_F(ServerTest, NoProgramIsStartedForWhoHasGone) {
   ProgramOptions options;
   options.node = "a";
   options.arguments = {"true"};
-  Connection(std::move(ours)).Send(MessageType::kSpawn, 1, nlohmann::json(options).dump());
+  Connection(std::move(ours), kService)
+      .Send(privilege::ProgramRequest::kSpawn, 1, nlohmann::json(options).dump());
   Server server(operations_);
   server.AddConnection(std::move(theirs));
   server.Run();
@@ -244,7 +251,7 @@ TEST_F(ServerTest, ErrorsReachTheClientAsTheyWere) {
 TEST_F(ServerTest, BadPacketEndsItsConnectionOnly) {
   EXPECT_CALL(operations_, Kill(1, 2)).Times(1);
   Client client(Start());
-  Connection hostile(client.NewConnection());
+  Connection hostile(client.NewConnection(), kService);
   ASSERT_EQ(send(hostile.Fd(), "abc", 3, 0), 3);
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("truncated"));
   Message answer;
@@ -254,21 +261,21 @@ TEST_F(ServerTest, BadPacketEndsItsConnectionOnly) {
 
 TEST_F(ServerTest, OtherVersionIsToldSo) {
   Client client(Start());
-  Connection hostile(client.NewConnection());
-  Packet packet = EncodeMessage(MessageType::kDescribe, 1, "{}").front();
-  const uint16_t version = kProtocolVersion + 1;
-  std::memcpy(packet.data() + offsetof(PacketHeader, version), &version, sizeof version);
+  Connection hostile(client.NewConnection(), kService);
+  ipc::Packet packet = ipc::EncodeMessage(kService, Request::kDescribe, 1, "{}").front();
+  const uint16_t version = kService.version + 1;
+  std::memcpy(packet.data() + offsetof(ipc::PacketHeader, version), &version, sizeof version);
   ASSERT_EQ(send(hostile.Fd(), packet.data(), packet.size(), 0),
             static_cast<ssize_t>(packet.size()));
   EXPECT_THAT(ErrorOf(hostile),
               HasSubstr("version " + std::to_string(version) + ", this program version " +
-                        std::to_string(kProtocolVersion)));
+                        std::to_string(kService.version)));
 }
 
 TEST_F(ServerTest, OversizedPacketIsRefused) {
   Client client(Start());
-  Connection hostile(client.NewConnection());
-  const std::string packet(kMaxPacketPayload + 1000, 'x');
+  Connection hostile(client.NewConnection(), kService);
+  const std::string packet(ipc::kMaxPacketPayload + 1000, 'x');
   ASSERT_EQ(send(hostile.Fd(), packet.data(), packet.size(), 0),
             static_cast<ssize_t>(packet.size()));
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("too long"));
@@ -276,12 +283,12 @@ TEST_F(ServerTest, OversizedPacketIsRefused) {
 
 TEST_F(ServerTest, TooManyDescriptorsAreRefusedAndClosed) {
   Client client(Start());
-  Connection hostile(client.NewConnection());
+  Connection hostile(client.NewConnection(), kService);
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   UniqueFd read_end(ends[0]), write_end(ends[1]);
-  hostile.Send(MessageType::kDescribe, 1, "{}",
-               std::vector<int>(kMaxDescriptors + 1, write_end.get()));
+  hostile.Send(Request::kDescribe, 1, "{}",
+               std::vector<int>(ipc::kMaxDescriptors + 1, write_end.get()));
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("too many descriptors"));
   write_end.reset();
   char byte;
@@ -290,24 +297,33 @@ TEST_F(ServerTest, TooManyDescriptorsAreRefusedAndClosed) {
 
 TEST_F(ServerTest, AnswersAreNoRequests) {
   Client client(Start());
-  Connection hostile(client.NewConnection());
-  hostile.Send(MessageType::kReply, 1, "{}");
+  Connection hostile(client.NewConnection(), kService);
+  hostile.Send(ipc::Answer::kReply, 1, "{}");
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("answer where a request"));
+}
+
+TEST_F(ServerTest, UnknownRequestIsRefusedAndTheConnectionGoesOn) {
+  Client client(Start());
+  Connection newer(client.NewConnection(), kService);
+  for (const uint16_t number : {200, 65535}) {
+    newer.Send(ipc::Code(number), 1, "{}");
+    EXPECT_THAT(ErrorOf(newer), HasSubstr(fmt::format("there is no request {}", number)));
+  }
 }
 
 TEST_F(ServerTest, HostileJsonIsRefused) {
   EXPECT_CALL(operations_, Kill(_, _)).Times(0);
   Client client(Start());
-  Connection wrong_type(client.NewConnection());
-  wrong_type.Send(MessageType::kKill, 1, R"({"pid":"1; true","signal":9})");
+  Connection wrong_type(client.NewConnection(), kService);
+  wrong_type.Send(Request::kKill, 1, R"({"pid":"1; true","signal":9})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("wrong type"));
-  wrong_type.Send(MessageType::kKill, 2, R"({"pid":1})");  // the connection goes on
+  wrong_type.Send(Request::kKill, 2, R"({"pid":1})");  // the connection goes on
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("missing"));
-  wrong_type.Send(MessageType::kSpawn, 3,
+  wrong_type.Send(privilege::ProgramRequest::kSpawn, 3,
                   R"({"node":"a","arguments":["x"],"environment":{},"working_directory":"",)"
                   R"("terminal":false,"standard":[0,1,2]})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("not passed"));
-  wrong_type.Send(MessageType::kKill, 4, "{{{");
+  wrong_type.Send(Request::kKill, 4, "{{{");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("JSON"));
 }
 
@@ -344,7 +360,7 @@ TEST_F(ServerTest, DetachedLabIsFoundByItsOwnerUntilDestroyed) {
     Client client(Start());
     client.Detach();
   }
-  Connection refused(connect_again());
+  Connection refused(connect_again(), kService);
   EXPECT_THAT(ErrorOf(refused), HasSubstr("another user"));
   Client client(connect_again());
   client.DestroyLab();

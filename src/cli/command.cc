@@ -165,7 +165,7 @@ int Main(const std::vector<std::string>& typed) {
   const std::vector<std::string> words = WithHelpAsOption(typed);
   ResetInherited();
   try {
-    privilege::SeparateHalves(words.size() > 1 ? words[1] : "", RootsOffers());
+    privilege::SeparateHalves(words.size() > 1 ? words[1] : "", RootServices());
     if (!MayNeedRoot(words)) privilege::NeedNoRoot();
     const int status = Perform(words);
     FinishOutput();

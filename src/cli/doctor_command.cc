@@ -9,7 +9,6 @@
 #include <span>
 
 #include "base/error.h"
-#include "broker/call.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/listings.h"
@@ -18,6 +17,7 @@
 #include "dpdk/open.h"
 #include "guest/image/image.h"
 #include "guest/process/confinement.h"
+#include "ipc/answer.h"
 #include "lab/host_limits.h"
 #include "netmap/open.h"
 #include "result/table.h"
@@ -149,8 +149,7 @@ std::vector<Feature> Probed() {
     }
     return features;
   }
-  const nlohmann::json answer = broker::AskOnce(
-      privilege::Service::kExaminer, broker::MessageType::kExamine, nlohmann::json::object());
+  const nlohmann::json answer = privilege::AskOnce(kExamineService, OnlyRequest::kDo);
   return answer.at("features").get<std::vector<Feature>>();
 }
 
@@ -250,14 +249,14 @@ std::vector<Finding> Findings(const std::vector<Feature>& features) {
 }  // namespace
 
 void ExamineAsRoot(UniqueFd connection, const sys::Identity&) {
-  broker::AnswerOnce(std::move(connection), broker::MessageType::kExamine,
-                     [](const nlohmann::json&) {
-                       std::vector<Feature> features = sys::ProbeFeatures();
-                       features.push_back(xdp::ProbeAfXdp());
-                       features.push_back(dpdk::Probe());
-                       features.push_back(netmap::Probe());
-                       return nlohmann::json{{"features", features}};
-                     });
+  ipc::AnswerOnly(std::move(connection), kExamineService, OnlyRequest::kDo,
+                  [](const nlohmann::json&) {
+                    std::vector<Feature> features = sys::ProbeFeatures();
+                    features.push_back(xdp::ProbeAfXdp());
+                    features.push_back(dpdk::Probe());
+                    features.push_back(netmap::Probe());
+                    return nlohmann::json{{"features", features}};
+                  });
 }
 
 void AddDoctor(CLI::App& app, Invocation&) {

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "broker/call.h"
 #include "broker/client.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -21,6 +20,7 @@
 #include "emulate/shell_record.h"
 #include "guest/process/boot_folder.h"
 #include "guest/shell/paused.h"
+#include "ipc/answer.h"
 #include "run/hub_record.h"
 #include "sys/process.h"
 
@@ -89,9 +89,7 @@ void Clean(bool as_json) {
   if (lab::Runs().HasDead() || emulate::Paths().HasDead() || emulate::Shells().HasDead() ||
       emulate::Joins().HasDead()) {
     NeedRoot();
-    cleaning = broker::AskOnce(privilege::Service::kCleaner, broker::MessageType::kClean,
-                               nlohmann::json::object())
-                   .get<Cleaning>();
+    cleaning = privilege::AskOnce(kCleanService, OnlyRequest::kDo).get<Cleaning>();
   }
   for (const auto& paused : guest::RemoveDeadPaused(&cleaning.problems)) {
     cleaning.removed.push_back(paused.simulation);
@@ -118,7 +116,7 @@ void Clean(bool as_json) {
 }  // namespace
 
 void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
-  broker::AnswerOnce(std::move(connection), broker::MessageType::kClean, [](const nlohmann::json&) {
+  const auto clean = [](const nlohmann::json&) {
     Cleaning all;
     // What ran within something else is dead once that has been removed.
     for (;;) {
@@ -128,7 +126,8 @@ void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
       all.left = std::move(round.left);
       if (round.removed.empty()) return nlohmann::json(all);
     }
-  });
+  };
+  ipc::AnswerOnly(std::move(connection), kCleanService, OnlyRequest::kDo, clean);
 }
 
 void AddDown(CLI::App& app, Invocation&) {

@@ -17,7 +17,7 @@
 #include "cli/foreground.h"
 #include "cli/privilege.h"
 #include "emulate/join.h"
-#include "sys/container.h"
+#include "sys/machine/container.h"
 #include "wire/address_scope.h"
 
 namespace viaduct::cli {
@@ -136,7 +136,7 @@ int RunJoin(const JoinOptions& options) {
     foreground.loop().Watch(join.Fd(), [] { throw Error("root's half of the node has died"); });
     foreground.loop().Run([] { return false; });
   }
-  broker::ProgramOptions program = join.Program(options.words);
+  privilege::ProgramOptions program = join.Program(options.words);
   program.new_privileges = options.new_privileges;
   foreground.Lend(&program);
   const UniqueFd exit_status = StartAsShell([&] { return join.StartProgram(program); });

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "broker/broker_process.h"
+#include "broker/protocol.h"
 #include "emulate/hub_encryption.h"
 #include "emulate/join_keeper.h"
 #include "emulate/path_keeper.h"
@@ -11,21 +12,23 @@
 namespace viaduct::cli {
 namespace {
 
-using privilege::Service;
-
-constexpr privilege::Offer kOffers[] = {
-    {Service::kBroker, broker::RunBroker}, {Service::kPath, emulate::KeepPath},
-    {Service::kShell, emulate::KeepShell}, {Service::kCleaner, CleanAsRoot},
-    {Service::kExaminer, ExamineAsRoot},   {Service::kSwitch, ConfigureAsRoot},
-    {Service::kJoin, emulate::KeepJoin},   {Service::kHubEncryption, emulate::KeepHubEncryption},
+const privilege::ServiceEntry kServices[] = {
+    {&broker::kService, broker::RunBroker},
+    {&emulate::kPathService, emulate::KeepPath},
+    {&emulate::kShellService, emulate::KeepShell},
+    {&emulate::kJoinService, emulate::KeepJoin},
+    {&emulate::kHubService, emulate::KeepHubEncryption},
+    {&kCleanService, CleanAsRoot},
+    {&kExamineService, ExamineAsRoot},
+    {&kSwitchService, ConfigureAsRoot},
 };
 
 }  // namespace
 
-privilege::Offers RootsOffers() { return kOffers; }
+privilege::ServiceEntries RootServices() { return kServices; }
 
 void NeedRoot() {
-  if (std::getenv("VIADUCT_BROKER_FD") == nullptr) privilege::NeedRootsHalf(kOffers);
+  if (std::getenv("VIADUCT_BROKER_FD") == nullptr) privilege::NeedRootsHalf(kServices);
 }
 
 }  // namespace viaduct::cli

@@ -75,7 +75,7 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   emulate::PathEmulation path(std::move(given));
   auto ports = std::make_unique<emulate::Shell>();
   emulate::Shell& shell = *ports;
-  broker::ProgramOptions program = shell.Program(options.words);
+  privilege::ProgramOptions program = shell.Program(options.words);
   program.new_privileges = options.new_privileges;
   foreground.Lend(&program);
   if (options.verbose) Introduce(shell, path.options().config.seed);

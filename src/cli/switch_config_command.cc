@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "base/error.h"
-#include "broker/call.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/privilege.h"
+#include "ipc/answer.h"
 #include "switches/apply.h"
 #include "switches/configuration.h"
 
@@ -85,7 +85,7 @@ void Run(const SwitchConfigOptions& options) {
           "--apply is for linux and ovs; enter the other configurations on the device");
     }
     NeedRoot();
-    broker::AskOnce(privilege::Service::kSwitch, broker::MessageType::kConfigureSwitch, options);
+    privilege::AskOnce(kSwitchService, OnlyRequest::kDo, options);
     if (!options.undo) std::printf("%s\n", PathCommand(deflection).c_str());
     return;
   }
@@ -97,11 +97,11 @@ void Run(const SwitchConfigOptions& options) {
 }  // namespace
 
 void ConfigureAsRoot(UniqueFd connection, const sys::Identity&) {
-  broker::AnswerOnce(std::move(connection), broker::MessageType::kConfigureSwitch,
-                     [](const nlohmann::json& request) {
-                       Configure(request.get<SwitchConfigOptions>());
-                       return nlohmann::json::object();
-                     });
+  ipc::AnswerOnly(std::move(connection), kSwitchService, OnlyRequest::kDo,
+                  [](const nlohmann::json& request) {
+                    Configure(request.get<SwitchConfigOptions>());
+                    return nlohmann::json::object();
+                  });
 }
 
 void AddSwitchConfig(CLI::App& path, Invocation&) {

@@ -12,7 +12,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "broker/client.h"
+#include "ipc/answer.h"
+#include "privilege/halves.h"
 #include "sys/network/netns.h"
 #include "sys/signals.h"
 #include "wire/vxlan.h"
@@ -20,8 +21,7 @@
 namespace viaduct::emulate {
 namespace {
 
-using broker::Member;
-using broker::MessageType;
+using ipc::Member;
 using nlohmann::json;
 
 constexpr uint32_t kHubInside = 0x64400001;      // 100.64.0.1
@@ -47,7 +47,7 @@ UniqueFd OpenInnerSocket(int network) {
 class EncryptionKeeper {
  public:
   EncryptionKeeper(UniqueFd connection, const sys::Identity& user)
-      : connection_(std::move(connection)), user_(user) {}
+      : connection_(std::move(connection), kHubService), user_(user) {}
 
   void Work() {
     prctl(PR_SET_NAME, "viaduct-hub");
@@ -58,28 +58,27 @@ class EncryptionKeeper {
         if (errno == EINTR) continue;
         return;
       }
-      const bool goes_on = waits[1].revents == 0 &&
-                           broker::AnswerNext(connection_, [this](broker::Message& request) {
-                             return Perform(request);
-                           });
+      const bool goes_on =
+          waits[1].revents == 0 &&
+          ipc::AnswerNext(connection_, [this](ipc::Message& request) { return Perform(request); });
       if (!goes_on) return;
     }
   }
 
  private:
-  broker::Reply Perform(broker::Message& request) {
-    const json arguments = broker::DecodeJson(request.payload);
-    switch (request.type) {
-      case MessageType::kBuildEncryption:
+  ipc::Reply Perform(ipc::Message& request) {
+    const json arguments = ipc::DecodeJson(request.payload);
+    switch (request.code.As<HubRequest>()) {
+      case HubRequest::kBuild:
         return Build(arguments);
-      case MessageType::kSetPeer:
+      case HubRequest::kSetPeer:
         Network().Set(DecodeOther(arguments));
         return {};
-      case MessageType::kRemovePeer:
+      case HubRequest::kRemovePeer:
         Network().Remove(claim::TunnelKey::Parse(Member<std::string>(arguments, "key")));
         return {};
       default:
-        throw broker::ProtocolError("broker protocol: not what a hub's encryption is asked");
+        throw ipc::UnknownRequest(kHubService, request.code);
     }
   }
 
@@ -88,7 +87,7 @@ class EncryptionKeeper {
     return *network_;
   }
 
-  broker::Reply Build(const json& request) {
+  ipc::Reply Build(const json& request) {
     if (network_) throw UsageError("this hub's encryption has been made already");
     const auto port = Member<uint16_t>(request, "port");
     if (port != 0 && port < kFirstFreePort && user_.uid != 0) {
@@ -96,13 +95,13 @@ class EncryptionKeeper {
     }
     const auto secret = claim::TunnelKey::Parse(Member<std::string>(request, "secret"));
     network_.emplace(secret, HubInside(), port);
-    broker::Reply reply;
+    ipc::Reply reply;
     reply.value = {{"port", network_->Port()}};
     reply.descriptors.push_back(OpenInnerSocket(network_->Fd()));
     return reply;
   }
 
-  broker::Connection connection_;
+  ipc::Connection connection_;
   const sys::Identity user_;
   std::optional<InnerNetwork> network_;
 };
@@ -130,14 +129,13 @@ InnerNetwork::Other DecodeOther(const json& json) {
 }
 
 HubEncryption::HubEncryption(uint16_t port)
-    : root_(privilege::Ask(privilege::Service::kHubEncryption),
-            "root's half of the hub's encryption has died") {
-  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
+    : root_(privilege::CallerOf(kHubService, "root's half of the hub's encryption has died")) {
+  root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   const claim::KeyPair keys = claim::KeyPair::Fresh();
   open_ = keys.open;
   const json request = {{"secret", keys.secret.ToString()}, {"port", port}};
-  broker::Message answer = root_.Call(MessageType::kBuildEncryption, request.dump());
-  port_ = Member<uint16_t>(broker::DecodeJson(answer.payload), "port");
+  ipc::Message answer = root_.Call(HubRequest::kBuild, request.dump());
+  port_ = Member<uint16_t>(ipc::DecodeJson(answer.payload), "port");
   if (answer.descriptors.size() != 1) throw Error("the hub's encryption has no socket");
   inner_socket_ = std::move(answer.descriptors[0]);
 }
@@ -145,12 +143,12 @@ HubEncryption::HubEncryption(uint16_t port)
 claim::EncryptedTunnel HubEncryption::Admit(uint32_t vni, const claim::TunnelKey& key,
                                             const wire::IpAddress& client) {
   const wire::IpAddress inner = wire::IpAddress::FromIpv4(kClientsInside + vni);
-  root_.CallJson(MessageType::kSetPeer, EncodeOther({key, inner, client, 0}));
+  root_.CallJson(HubRequest::kSetPeer, EncodeOther({key, inner, client, 0}));
   return {open_, port_, HubInside(), inner};
 }
 
 void HubEncryption::Dismiss(const claim::TunnelKey& key) {
-  root_.CallJson(MessageType::kRemovePeer, {{"key", key.ToString()}});
+  root_.CallJson(HubRequest::kRemovePeer, {{"key", key.ToString()}});
 }
 
 void KeepHubEncryption(UniqueFd connection, const sys::Identity& user) {

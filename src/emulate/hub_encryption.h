@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fd.h"
-#include "broker/call.h"
 #include "claim/key_pair.h"
 #include "claim/message.h"
 #include "emulate/inner_network.h"
+#include "ipc/caller.h"
+#include "ipc/message.h"
 #include "sys/invoking_user.h"
 #include "wire/address.h"
 
@@ -34,13 +35,19 @@ class HubEncryption {
   void Dismiss(const claim::TunnelKey& key);
 
  private:
-  broker::Caller root_;
+  ipc::Caller root_;
   claim::TunnelKey open_;
   uint16_t port_ = 0;
   UniqueFd inner_socket_;
 };
 
-// Root's half: a service (privilege/steward.h).
+// Root's half: the service.
+inline constexpr ipc::Service kHubService = {"hub", 1};
+enum class HubRequest : uint16_t {
+  kBuild = ipc::kFirstRequest,  // secret, port; reply: port; the inner socket
+  kSetPeer,                     // an InnerNetwork::Other; reply: nothing
+  kRemovePeer,                  // key; reply: nothing
+};
 void KeepHubEncryption(UniqueFd connection, const sys::Identity& user);
 
 // Another end as the user's half names it, and back. Throws UsageError.

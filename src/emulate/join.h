@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "broker/call.h"
-#include "broker/client.h"
 #include "emulate/join_network.h"
+#include "ipc/caller.h"
+#include "privilege/spawn.h"
 
 namespace viaduct::emulate {
 
@@ -27,13 +27,13 @@ class Join {
   void ChangeHub(const claim::EncryptedTunnel& tunnel);
 
   // The options for StartProgram() that run these words, or the login shell if there are none.
-  broker::ProgramOptions Program(const std::vector<std::string>& words) const;
-  // As StartKeptProgram() (emulate/program_keeper.h).
-  UniqueFd StartProgram(const broker::ProgramOptions& program);
+  privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
+  // As StartKeptProgram() (privilege/program_keeper.h).
+  UniqueFd StartProgram(const privilege::ProgramOptions& program);
   void Signal(int number);  // to the program's process group
 
  private:
-  broker::Caller root_;
+  ipc::Caller root_;
   const std::string node_, hub_;
   std::string name_, interface_;
 };

@@ -3,34 +3,34 @@
 #include <optional>
 
 #include "base/error.h"
-#include "broker/call.h"
 #include "emulate/join_network.h"
-#include "emulate/program_keeper.h"
+#include "ipc/answer.h"
+#include "privilege/program_keeper.h"
 
 namespace viaduct::emulate {
 namespace {
 
-class JoinKeeper final : public ProgramKeeper {
+class JoinKeeper final : public privilege::ProgramKeeper {
  public:
   using ProgramKeeper::ProgramKeeper;
 
  private:
-  broker::Reply Perform(broker::Message& request) override {
-    if (request.type == broker::MessageType::kChangeHub) {
+  ipc::Reply Perform(ipc::Message& request) override {
+    if (request.code == JoinKeeperRequest::kChangeHub) {
       if (!network_) throw UsageError("a node is joined first, and then has another hub");
-      network_->ChangeHub(DecodeTunnel(broker::DecodeJson(request.payload)));
+      network_->ChangeHub(DecodeTunnel(ipc::DecodeJson(request.payload)));
       return {};
     }
-    if (request.type != broker::MessageType::kBuildJoin) {
-      throw broker::ProtocolError("broker protocol: not what a joined node's keeper does");
+    if (request.code != JoinKeeperRequest::kBuild) {
+      throw ipc::UnknownRequest(kJoinService, request.code);
     }
     if (network_) throw UsageError("this process has joined a node already");
-    network_.emplace(DecodeJoin(broker::DecodeJson(request.payload)), user());
+    network_.emplace(DecodeJoin(ipc::DecodeJson(request.payload)), user());
     const JoinInfo& info = network_->info();
     return {{{"name", info.name}, {"interface", info.inside->interface}}, {}};
   }
 
-  int EnterNetwork(const broker::ProgramOptions& program) override {
+  int EnterNetwork(const privilege::ProgramOptions& program) override {
     if (!network_) throw UsageError("a node is joined first, and then has a program");
     if (program.HasNodesNames()) network_->EnterNames();
     return network_->inside();
@@ -42,7 +42,7 @@ class JoinKeeper final : public ProgramKeeper {
 }  // namespace
 
 void KeepJoin(UniqueFd connection, const sys::Identity& user) {
-  JoinKeeper(std::move(connection), user).Work("viaduct-join");
+  JoinKeeper(std::move(connection), kJoinService, user).Work("viaduct-join");
 }
 
 }  // namespace viaduct::emulate

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "broker/protocol.h"
-#include "lab/own_mounts.h"
+#include "ipc/message.h"
+#include "sys/machine/own_mounts.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
@@ -76,11 +76,11 @@ int MtuOver(const JoinRequest& request) {
 }  // namespace
 
 std::string HostsFile(const claim::Offer& offer) {
-  std::vector<lab::HostName> names;
+  std::vector<sys::HostName> names;
   for (const auto& [name, addresses] : offer.names) {
     for (const wire::IpAddress& address : addresses) names.push_back({address, name});
   }
-  return lab::HostsText(names);
+  return sys::HostsText(names);
 }
 
 json EncodeJoin(const JoinRequest& request) {
@@ -95,7 +95,7 @@ JoinRequest DecodeJoin(const json& json) {
   constexpr size_t kLongestName = 255;
   JoinRequest request;
   const auto offer = json.find("offer");
-  if (offer == json.end() || !offer->is_object()) throw UsageError("broker request: no offer");
+  if (offer == json.end() || !offer->is_object()) throw UsageError("request: no offer");
   try {
     request.offer = claim::ReadOffer(*offer);
   } catch (const claim::MessageError& error) {
@@ -105,12 +105,12 @@ JoinRequest DecodeJoin(const json& json) {
     throw UsageError(fmt::format("the hub's UDP port is {}, but those below {} are the system's",
                                  request.offer.port, kFirstFreePort));
   }
-  request.hub = wire::IpAddress::Parse(broker::Member<std::string>(json, "hub"));
+  request.hub = wire::IpAddress::Parse(ipc::Member<std::string>(json, "hub"));
   if (request.hub.IsMulticast() || request.hub.IsUnspecified()) {
     throw UsageError(request.hub.ToString() + ": is not the address of one hub");
   }
-  request.into = broker::Member<std::string>(json, "into");
-  request.secret = claim::TunnelKey::Parse(broker::Member<std::string>(json, "secret"));
+  request.into = ipc::Member<std::string>(json, "into");
+  request.secret = claim::TunnelKey::Parse(ipc::Member<std::string>(json, "secret"));
   const bool is_path = request.into.find('/') != std::string::npos || request.into == "." ||
                        request.into == ".." || request.into.find('\0') != std::string::npos;
   if (is_path || request.into.size() > kLongestName) {
@@ -249,7 +249,7 @@ void JoinNetwork::AddRoutes(int ifindex) {
 
 void JoinNetwork::EnterNames() const {
   if (!info_.inside->own) return;
-  lab::EnterNames(request_.offer.node, info_.hosts_file());
+  sys::EnterNames(request_.offer.node, info_.hosts_file());
 }
 
 }  // namespace viaduct::emulate

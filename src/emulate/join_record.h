@@ -1,5 +1,6 @@
-// The records of joined nodes: a registry (sys/registry.h), /run/viaduct/.joins, whose entries hold
-// record.json and the hosts file of the node's program. The maker is the node's keeper.
+// The records of joined nodes: a registry (sys/machine/registry.h), /run/viaduct/.joins, whose
+// entries hold record.json and the hosts file of the node's program. The maker is the node's
+// keeper.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "emulate/turn.h"
-#include "sys/namespace_id.h"
-#include "sys/registry.h"
+#include "sys/machine/namespace_id.h"
+#include "sys/machine/registry.h"
 
 namespace viaduct::emulate {
 

@@ -15,13 +15,14 @@
 
 #include "base/error.h"
 #include "base/terminal_text.h"
-#include "broker/client.h"
 #include "dpdk/open.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
+#include "ipc/answer.h"
 #include "netmap/open.h"
+#include "privilege/halves.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
@@ -35,9 +36,8 @@ namespace {
 // What messages about it call a port whose frames have to be whole.
 const char* NameOfWhole(PortKind kind) { return kind == PortKind::kNetmap ? "netmap" : "DPDK"; }
 
-using broker::Member;
-using broker::MessageType;
-using broker::Reply;
+using ipc::Member;
+using ipc::Reply;
 using nlohmann::json;
 
 // A path has two ports a pair, and one process cannot forward for more.
@@ -68,28 +68,28 @@ PathInfo Introduce(const json& request, const sys::Identity& user) {
 class PathKeeper {
  public:
   PathKeeper(UniqueFd connection, const sys::Identity& user)
-      : connection_(std::move(connection)), user_(user) {}
+      : connection_(std::move(connection), kPathService), user_(user) {}
 
   void Work() {
     prctl(PR_SET_NAME, "viaduct-keeper");
     for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_IGN);
     pollfd wait{connection_.Fd(), POLLIN, 0};
-    const auto perform = [this](broker::Message& request) { return Perform(request); };
-    while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && broker::AnswerNext(connection_, perform)) {
+    const auto perform = [this](ipc::Message& request) { return Perform(request); };
+    while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && ipc::AnswerNext(connection_, perform)) {
     }
     GiveBack(Turn());
   }
 
  private:
-  Reply Perform(broker::Message& request) {
-    const json arguments = broker::DecodeJson(request.payload);
-    switch (request.type) {
-      case MessageType::kTakeInterfaces:
+  Reply Perform(ipc::Message& request) {
+    const json arguments = ipc::DecodeJson(request.payload);
+    switch (request.code.As<PathRequest>()) {
+      case PathRequest::kTakeInterfaces:
         return Take(arguments);
-      case MessageType::kOpenPort:
+      case PathRequest::kOpenPort:
         return Open(Member<size_t>(arguments, "port"), arguments);
       default:
-        throw broker::ProtocolError("broker protocol: not what a path's keeper does");
+        throw ipc::UnknownRequest(kPathService, request.code);
     }
   }
 
@@ -192,7 +192,7 @@ class PathKeeper {
     info_.reset();
   }
 
-  broker::Connection connection_;
+  ipc::Connection connection_;
   const sys::Identity user_;
   std::optional<PathInfo> info_;  // once it is recorded
   sys::OwnEntry record_;
@@ -228,17 +228,17 @@ KeptPath::KeptPath(const engine::Config& config, PortKind kind,
                    std::function<void(const std::string&)> note)
     : kind_(kind),
       note_(std::move(note)),
-      root_(privilege::Ask(privilege::Service::kPath), "root's half of the path has died"),
+      root_(privilege::CallerOf(kPathService, "root's half of the path has died")),
       interfaces_(config.ports),
       ifindices_(config.ports.size()) {
-  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
+  root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   json request = {{"name", config.name},
                   {"interfaces", config.ports},
                   {"pairs", json::array()},
                   {"tap", kind == PortKind::kTap}};
   for (const engine::Pair& pair : config.pairs) request["pairs"].push_back(pair.name);
-  broker::Message answer = root_.Call(MessageType::kTakeInterfaces, request.dump());
-  const json taken = broker::DecodeJson(answer.payload);
+  ipc::Message answer = root_.Call(PathRequest::kTakeInterfaces, request.dump());
+  const json taken = ipc::DecodeJson(answer.payload);
   name_ = Member<std::string>(taken, "name");
   created_ = Member<std::string>(taken, "created");
   if (answer.descriptors.size() != 1) throw Error("the path has no control socket");
@@ -266,28 +266,28 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
   return OpenRing(port);
 }
 
-broker::Message KeptPath::AskToOpen(size_t port, Way way) {
+ipc::Message KeptPath::AskToOpen(size_t port, Way way) {
   const json request = {{"port", port},
                         {"xdp", way == Way::kXdp},
                         {"whole", way == Way::kWhole ? std::string(NameOfWhole(kind_)) : ""},
                         {"tap", way == Way::kTap},
                         {"pid", getpid()}};
-  return root_.Call(MessageType::kOpenPort, request.dump());
+  return root_.Call(PathRequest::kOpenPort, request.dump());
 }
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
-  broker::Message answer = AskToOpen(port, Way::kPacket);
+  ipc::Message answer = AskToOpen(port, Way::kPacket);
   if (answer.descriptors.size() != 1) throw Error("the port has no socket");
   io::RingOptions options;
-  options.ifindex = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
+  options.ifindex = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
   ifindices_[port] = options.ifindex;
   return io::Hold(io::RingPort(std::move(answer.descriptors[0]), options));
 }
 
 UniqueFd KeptPath::OpenWhole(size_t port) {
-  broker::Message answer = AskToOpen(port, Way::kWhole);
+  ipc::Message answer = AskToOpen(port, Way::kWhole);
   if (answer.descriptors.size() != 1) throw Error("the port has no socket");
-  ifindices_[port] = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
+  ifindices_[port] = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
   return std::move(answer.descriptors[0]);
 }
 
@@ -311,9 +311,9 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenNetmap(size_t port) {
 }
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenTap(size_t port) {
-  broker::Message answer = AskToOpen(port, Way::kTap);
+  ipc::Message answer = AskToOpen(port, Way::kTap);
   if (answer.descriptors.size() != 1) throw Error("the port has no device");
-  const int ifindex = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
+  const int ifindex = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
   ifindices_[port] = ifindex;
   io::TunOptions options;
   options.vnet_header = true;
@@ -326,9 +326,9 @@ std::unique_ptr<io::AnyPort> KeptPath::OpenTap(size_t port) {
 }
 
 std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
-  broker::Message answer = AskToOpen(port, Way::kXdp);
+  ipc::Message answer = AskToOpen(port, Way::kXdp);
   if (answer.descriptors.size() < 3) throw Error("the port has no socket");
-  const json opened = broker::DecodeJson(answer.payload);
+  const json opened = ipc::DecodeJson(answer.payload);
   io::XdpSockets sockets;
   sockets.ifindex = Member<int>(opened, "ifindex");
   sockets.native = Member<bool>(opened, "native");

@@ -2,22 +2,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
-#include "broker/call.h"
 #include "emulate/path_ports.h"
 #include "emulate/path_record.h"
 #include "engine/config.h"
 #include "io/xdp_port.h"
+#include "ipc/caller.h"
+#include "ipc/message.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::emulate {
 
-// A service (privilege/steward.h). It takes the interfaces of a path, records the path, opens
+inline constexpr ipc::Service kPathService = {"path", 1};
+enum class PathRequest : uint16_t {
+  kTakeInterfaces = ipc::kFirstRequest,  // interfaces, pairs, name, tap; reply: name, created; the
+                                         // control socket
+  kOpenPort,  // port, xdp, whole, tap, pid; reply: ifindex; the socket, or what its kind needs
+};
+
+// The service. It takes the interfaces of a path, records the path, opens
 // packet sockets on them, and gives everything back when the connection ends.
 void KeepPath(UniqueFd connection, const sys::Identity& user);
 
@@ -49,7 +58,7 @@ class KeptPath final : public PathPorts {
   // What the keeper does to an interface: opens a packet socket on it; that, with all offloads off
   // that keep a part of a frame beside its bytes; opens it for AF_XDP; or as a TAP device.
   enum class Way { kPacket, kWhole, kXdp, kTap };
-  broker::Message AskToOpen(size_t port, Way way);
+  ipc::Message AskToOpen(size_t port, Way way);
   UniqueFd OpenWhole(size_t port);
   std::unique_ptr<io::AnyPort> OpenRing(size_t port);
   std::unique_ptr<io::XdpPort> OpenXdp(size_t port);
@@ -59,7 +68,7 @@ class KeptPath final : public PathPorts {
 
   const PortKind kind_;
   const std::function<void(const std::string&)> note_;
-  broker::Caller root_;
+  ipc::Caller root_;
   std::string name_, created_;
   UniqueFd listener_;
   const std::vector<std::string> interfaces_;

@@ -1,14 +1,14 @@
-// The records of running paths: a registry (sys/registry.h), /run/viaduct/.paths, whose entries
-// hold record.json and the path's control socket. The maker is the path's keeper, which writes
-// there what it changes before it does.
+// The records of running paths: a registry (sys/machine/registry.h), /run/viaduct/.paths, whose
+// entries hold record.json and the path's control socket. The maker is the path's keeper, which
+// writes there what it changes before it does.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "emulate/turn.h"
-#include "sys/namespace_id.h"
-#include "sys/registry.h"
+#include "sys/machine/namespace_id.h"
+#include "sys/machine/registry.h"
 
 namespace viaduct::emulate {
 

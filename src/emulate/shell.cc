@@ -1,16 +1,16 @@
 #include "emulate/shell.h"
 
 #include "base/error.h"
-#include "broker/client.h"
 #include "emulate/path_record.h"
-#include "emulate/program_keeper.h"
+#include "emulate/shell_keeper.h"
 #include "io/ring_port.h"
+#include "privilege/halves.h"
+#include "privilege/program_keeper.h"
 
 namespace viaduct::emulate {
 namespace {
 
-using broker::Member;
-using broker::MessageType;
+using ipc::Member;
 using nlohmann::json;
 
 }  // namespace
@@ -22,11 +22,10 @@ engine::Config ShellPath() {
   return config;
 }
 
-Shell::Shell()
-    : root_(privilege::Ask(privilege::Service::kShell), "root's half of the shell has died") {
-  root_.LimitWaiting(std::nullopt, broker::Client::kGrace);
-  broker::Message answer = root_.Call(MessageType::kBuildShell, "{}");
-  const json built = broker::DecodeJson(answer.payload);
+Shell::Shell() : root_(privilege::CallerOf(kShellService, "root's half of the shell has died")) {
+  root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
+  ipc::Message answer = root_.Call(ShellRequest::kBuild, "{}");
+  const json built = ipc::DecodeJson(answer.payload);
   name_ = Member<std::string>(built, "name");
   created_ = Member<std::string>(built, "created");
   host_ = Member<ShellInside>(built, "host");
@@ -48,26 +47,26 @@ std::unique_ptr<io::AnyPort> Shell::OpenPort(size_t port) {
   return io::Hold(io::RingPort(std::move(ports_.at(port).socket), options));
 }
 
-broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
-  broker::ProgramOptions program;
+privilege::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
+  privilege::ProgramOptions program;
   program.node = "shell";
-  program.arguments = words.empty() ? LoginShell() : words;
+  program.arguments = words.empty() ? privilege::LoginShell() : words;
   program.environment["VIADUCT_HOST"] = host_.machine;
   program.environment["VIADUCT_HOST6"] = host_.machine6;  // empty where an outer shell had one
   program.environment[kPathVariable] = name_;
   return program;
 }
 
-UniqueFd Shell::StartProgram(const broker::ProgramOptions& program) {
-  return StartKeptProgram(root_, program);
+UniqueFd Shell::StartProgram(const privilege::ProgramOptions& program) {
+  return privilege::StartKeptProgram(root_, program);
 }
 
-void Shell::Signal(int number) { SignalKeptProgram(root_, number); }
+void Shell::Signal(int number) { privilege::SignalKeptProgram(root_, number); }
 
-void Shell::EndProgram() { EndKeptProgram(root_); }
+void Shell::EndProgram() { privilege::EndKeptProgram(root_); }
 
 uint64_t Shell::CountUnsent() {
-  return Member<uint64_t>(root_.CallJson(MessageType::kCountUnsent, json::object()), "connections");
+  return Member<uint64_t>(root_.CallJson(ShellRequest::kCountUnsent), "connections");
 }
 
 }  // namespace viaduct::emulate

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "broker/call.h"
-#include "broker/client.h"
 #include "emulate/path_ports.h"
 #include "emulate/shell_record.h"
 #include "engine/config.h"
+#include "ipc/caller.h"
+#include "privilege/spawn.h"
 
 namespace viaduct::emulate {
 
@@ -38,7 +38,7 @@ class Shell final : public PathPorts {
   int Fd() const override { return root_.Fd(); }
 
   // The options for StartProgram() that run these words, or the login shell if there are none.
-  broker::ProgramOptions Program(const std::vector<std::string>& words) const;
+  privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
   const ShellInside& host() const { return host_; }
   // Why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
@@ -47,7 +47,7 @@ class Shell final : public PathPorts {
 
   // Returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
   // int32_t, when it ends. Throws sys::ExecuteError, or Error if it cannot be started.
-  UniqueFd StartProgram(const broker::ProgramOptions& program);
+  UniqueFd StartProgram(const privilege::ProgramOptions& program);
   void Signal(int number);  // to the program's process group
   // Ends what the program has left behind, too; its network stays.
   void EndProgram();
@@ -61,7 +61,7 @@ class Shell final : public PathPorts {
     int ifindex = 0;
   };
 
-  broker::Caller root_;
+  ipc::Caller root_;
   std::string name_, created_, limits_, ipv6_limits_;
   ShellInside host_;
   UniqueFd listener_;

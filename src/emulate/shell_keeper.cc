@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "broker/call.h"
-#include "emulate/program_keeper.h"
 #include "emulate/shell_network.h"
+#include "ipc/answer.h"
+#include "privilege/program_keeper.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/network/tcp_table.h"
@@ -16,26 +16,25 @@
 namespace viaduct::emulate {
 namespace {
 
-using broker::MessageType;
-using broker::Reply;
+using ipc::Reply;
 
-class ShellKeeper final : public ProgramKeeper {
+class ShellKeeper final : public privilege::ProgramKeeper {
  public:
   using ProgramKeeper::ProgramKeeper;
 
  private:
-  Reply Perform(broker::Message& request) override {
-    switch (request.type) {
-      case MessageType::kBuildShell:
+  Reply Perform(ipc::Message& request) override {
+    switch (request.code.As<ShellRequest>()) {
+      case ShellRequest::kBuild:
         return Build();
-      case MessageType::kCountUnsent:
+      case ShellRequest::kCountUnsent:
         return CountUnsent();
       default:
-        throw broker::ProtocolError("broker protocol: not what a shell's keeper does");
+        throw ipc::UnknownRequest(kShellService, request.code);
     }
   }
 
-  int EnterNetwork(const broker::ProgramOptions&) override {
+  int EnterNetwork(const privilege::ProgramOptions&) override {
     if (!network_) throw UsageError("a shell has one network, and then one program");
     network_->EnterNameService();
     return network_->inside();
@@ -79,7 +78,7 @@ class ShellKeeper final : public ProgramKeeper {
 }  // namespace
 
 void KeepShell(UniqueFd connection, const sys::Identity& user) {
-  ShellKeeper(std::move(connection), user).Work("viaduct-shell");
+  ShellKeeper(std::move(connection), kShellService, user).Work("viaduct-shell");
 }
 
 }  // namespace viaduct::emulate

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "emulate/shell_addresses.h"
 #include "emulate/shell_outside.h"
-#include "lab/own_mounts.h"
+#include "sys/machine/own_mounts.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
@@ -221,10 +221,10 @@ void ShellNetwork::FollowInterfaces() {
 
 void ShellNetwork::EnterNameService() const {
   if (!names_.file && !names_.forward_to) return;
-  lab::EnterOwnMounts();
+  sys::EnterOwnMounts();
   const std::string file = names_.file.value_or(info_.resolv_conf());
   if (names_.forward_to) WriteFile(file, "nameserver " + subnets_.front().host.ToString() + "\n");
-  lab::MountOver(file, "/etc/resolv.conf");
+  sys::MountOver(file, "/etc/resolv.conf");
 }
 
 }  // namespace viaduct::emulate

@@ -1,7 +1,7 @@
-// The records of running shells: a registry (sys/registry.h), /run/viaduct/.shells, whose entries
-// hold record.json, the control socket of the shell's path, and the resolv.conf of a program whose
-// name server is on this machine's loopback. The maker is the shell's keeper, which writes there
-// what it changes before it does.
+// The records of running shells: a registry (sys/machine/registry.h), /run/viaduct/.shells, whose
+// entries hold record.json, the control socket of the shell's path, and the resolv.conf of a
+// program whose name server is on this machine's loopback. The maker is the shell's keeper, which
+// writes there what it changes before it does.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "emulate/turn.h"
-#include "sys/namespace_id.h"
-#include "sys/registry.h"
+#include "sys/machine/namespace_id.h"
+#include "sys/machine/registry.h"
 #include "wire/address.h"
 
 namespace viaduct::emulate {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "lab/own_mounts.h"
+#include "sys/machine/own_mounts.h"
 #include "wire/address_scope.h"
 
 namespace viaduct::lab {
@@ -23,14 +23,14 @@ class NodeNames {
     if (!interface.empty()) names += (is_first ? " " : "") + node_ + "." + interface;
     if (!names.empty()) all_.push_back({address, names});
   }
-  void AddTo(std::vector<HostName>* all) const {
+  void AddTo(std::vector<sys::HostName>* all) const {
     all->insert(all->end(), all_.begin(), all_.end());
   }
 
  private:
   const std::string& node_;
   std::set<wire::Family> families_;
-  std::vector<HostName> all_;
+  std::vector<sys::HostName> all_;
 };
 
 }  // namespace
@@ -47,7 +47,7 @@ void CheckLoopbacks(const Node& node) {
 }
 
 std::string HostsFile(const Topology& topology) {
-  std::vector<HostName> all;
+  std::vector<sys::HostName> all;
   for (const Node& node : topology.nodes) {
     NodeNames names(node.name);
     for (const wire::IpPrefix& address : node.loopback) names.Add(address.address, "");
@@ -67,7 +67,7 @@ std::string HostsFile(const Topology& topology) {
     for (const wire::IpAddress& address : other.addresses) names.Add(address, "");
     names.AddTo(&all);
   }
-  return HostsText(all);
+  return sys::HostsText(all);
 }
 
 }  // namespace viaduct::lab

@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "lab/physical_return.h"
-#include "sys/namespace_id.h"
+#include "sys/machine/namespace_id.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 

@@ -1,6 +1,6 @@
 // The record of a run: what it created in the kernel, written before it was created, so that
-// another process can remove it when the run was killed. Runs are a registry (sys/registry.h),
-// whose entries have the labs' names.
+// another process can remove it when the run was killed. Runs are a registry
+// (sys/machine/registry.h), whose entries have the labs' names.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "result/record.h"
 #include "sys/card/wireless_cards.h"
-#include "sys/registry.h"
+#include "sys/machine/registry.h"
 
 namespace viaduct::lab {
 

@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,10 +18,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ipc/error.h"
 #include "privilege/capabilities.h"
 #include "sys/child.h"
 #include "sys/descriptor_limit.h"
-#include "sys/descriptor_passing.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
 #include "sys/launch.h"
@@ -31,31 +30,29 @@
 namespace viaduct::privilege {
 namespace {
 
-UniqueFd the_steward;  // of this process: the connection to it
+std::optional<ipc::Connection> the_steward;  // of this process: the connection to it
 
-// Whether the steward is ready; not: it has ended. Throws EnvironmentError with what it says
-// instead.
-bool IsReady(int connection) {
-  std::array<char, 1024> said;
-  ssize_t got = 0;
-  do {
-    got = recv(connection, said.data(), said.size(), 0);
-  } while (got < 0 && errno == EINTR);
-  if (got <= 0) return false;
-  const std::string_view words(said.data(), static_cast<size_t>(got));
-  uint32_t word = 0;
-  if (words.size() == sizeof word) std::memcpy(&word, words.data(), sizeof word);
-  return word == kReady ? true : throw EnvironmentError(std::string(words));
+// Receives one message. None: the other end has closed.
+std::optional<ipc::Message> Receive(ipc::Connection& connection) {
+  ipc::Message message;
+  auto status = ipc::Connection::Status::kIncomplete;
+  while (status == ipc::Connection::Status::kIncomplete) status = connection.Receive(&message);
+  if (status == ipc::Connection::Status::kEnd) return std::nullopt;
+  if (message.code == ipc::Answer::kError) {
+    ipc::ThrowDecodedError(kStewardService, message.payload);
+  }
+  return message;
 }
 
-void ForkSteward(const sys::Identity& user, Offers offers) {
+void ForkSteward(const sys::Identity& user, ServiceEntries entries) {
   sys::AllowMoreDescriptors();
   std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
-  if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, offers);
+  if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, entries);
   ends.second.reset();
+  ipc::Connection steward(std::move(ends.first), kStewardService);
   // Until it has left this process's group, what kills the whole group kills it too.
-  if (!IsReady(ends.first.get())) throw Error("root's half of the command did not start");
-  the_steward = std::move(ends.first);
+  if (!Receive(steward)) throw Error("root's half of the command did not start");
+  the_steward.emplace(std::move(steward));
 }
 
 // Whose the other end of a connection is; nobody's (-1) where it is no connection.
@@ -70,13 +67,13 @@ uid_t PeerOf(int connection) {
 }
 
 // Started by sudo, which is not kept for as long as the steward is needed.
-[[noreturn]] void BeRootsHalf(const sys::Identity& user, Offers offers) {
+[[noreturn]] void BeRootsHalf(const sys::Identity& user, ServiceEntries entries) {
   if (geteuid() != 0 || PeerOf(STDIN_FILENO) != user.uid) {
     throw UsageError(fmt::format("{} is for the command itself, through sudo", kRootsHalfWord));
   }
   sys::AllowMoreDescriptors();
   sys::Pipe confined = sys::MakePipe();
-  if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, offers);
+  if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, entries);
   confined.write.reset();
   // The steward closes its end once it has left the session, on which sudo hangs up.
   char byte;
@@ -148,42 +145,53 @@ void StartBySudo() {
   }
   theirs.reset();
   words.write.reset();
-  if (!IsReady(ours.get())) ThrowNoRoot(WhyNot(FirstLine(words.read.get())));
-  the_steward = std::move(ours);
+  ipc::Connection steward(std::move(ours), kStewardService);
+  if (!Receive(steward)) ThrowNoRoot(WhyNot(FirstLine(words.read.get())));
+  the_steward.emplace(std::move(steward));
   sys::ForbidNewPrivileges();
 }
 
 }  // namespace
 
-void SeparateHalves(const std::string& word, Offers offers) {
+void SeparateHalves(const std::string& word, ServiceEntries entries) {
   const bool is_roots_half = word == kRootsHalfWord;
   if (geteuid() != 0 && !is_roots_half) return;
   const sys::Identity user = sys::InvokingUser();
-  if (is_roots_half) BeRootsHalf(user, offers);
+  if (is_roots_half) BeRootsHalf(user, entries);
   if (user.uid == 0) return;
-  ForkSteward(user, offers);
+  ForkSteward(user, entries);
   BecomeUser();
 }
 
-bool HasRootsHalf() { return static_cast<bool>(the_steward); }
+bool HasRootsHalf() { return the_steward.has_value(); }
 
-void NeedRootsHalf(Offers offers) {
+void NeedRootsHalf(ServiceEntries entries) {
   if (the_steward) return;
-  if (geteuid() == 0) return ForkSteward(sys::InvokingUser(), offers);
+  if (geteuid() == 0) return ForkSteward(sys::InvokingUser(), entries);
   StartBySudo();
 }
 
-ServiceProcess Ask(Service service) {
-  const auto wanted = static_cast<uint32_t>(service);
-  SystemCall("ask root's half", send(the_steward.get(), &wanted, sizeof wanted, MSG_NOSIGNAL));
-  Answer answer;
-  std::vector<UniqueFd> connection;
-  const auto received = sys::ReceiveWithDescriptors(
-      the_steward.get(), std::as_writable_bytes(std::span(&answer, 1)), connection);
-  if (received.length != sizeof answer) throw Error("root's half of the command has ended");
-  if (answer.error != 0) throw SystemError("ask root's half", answer.error);
-  if (connection.size() != 1) throw Error("root's half of the command gave no connection");
-  return {std::move(connection[0]), answer.pid};
+ServiceProcess Ask(const ipc::Service& service) {
+  const nlohmann::json request = {{"service", service.name}};
+  the_steward->Send(StewardRequest::kStart, 0, request.dump());
+  std::optional<ipc::Message> answer = Receive(*the_steward);
+  if (!answer) throw Error("root's half of the command has ended");
+  if (answer->descriptors.size() != 1) {
+    throw Error("root's half of the command gave no connection");
+  }
+  return {std::move(answer->descriptors[0]),
+          ipc::Member<int>(ipc::DecodeJson(answer->payload), "pid")};
+}
+
+ipc::Caller CallerOf(const ipc::Service& service, std::string ended) {
+  ServiceProcess process = Ask(service);
+  return {std::move(process.connection), process.pid, service, std::move(ended)};
+}
+
+nlohmann::json AskOnce(const ipc::Service& service, ipc::Code code,
+                       const nlohmann::json& arguments) {
+  ipc::Caller caller = CallerOf(service, "root's half of the command has died");
+  return caller.CallJson(code, arguments);
 }
 
 void LeaveRootsHalf() { the_steward.reset(); }

@@ -1,9 +1,11 @@
 // The two halves of the command, seen from the user's (privilege/steward.h).
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/fd.h"
+#include "ipc/caller.h"
 #include "privilege/steward.h"
 
 namespace viaduct::privilege {
@@ -16,13 +18,13 @@ inline constexpr char kRootsHalfWord[] = "privileged-half";
 // and becomes the user who called sudo, for good: identity, groups, no capabilities. Where `word`,
 // the first argument, is kRootsHalfWord: is the steward, and does not return. Throws UsageError or
 // EnvironmentError where it is not to be found out who called sudo.
-void SeparateHalves(const std::string& word, Offers offers);
+void SeparateHalves(const std::string& word, ServiceEntries entries);
 
 // Whether there is a steward.
 bool HasRootsHalf();
 // There is a steward when it returns: root forks it, anybody else starts it by sudo.
 // EnvironmentError where sudo refuses. For a process with a single thread.
-void NeedRootsHalf(Offers offers);
+void NeedRootsHalf(ServiceEntries entries);
 
 // This process will start no steward, and so no sudo: unless it is root, nothing that it executes
 // has more rights than it.
@@ -33,8 +35,14 @@ struct ServiceProcess {
   UniqueFd connection;
   int pid = 0;
 };
-// There must be a steward. Throws Error.
-ServiceProcess Ask(Service service);
+// Starts a service. There must be a steward. Throws Error.
+ServiceProcess Ask(const ipc::Service& service);
+// Returns the asking end of a service that it starts. `ended`: the text of an error if the service
+// has closed.
+ipc::Caller CallerOf(const ipc::Service& service, std::string ended);
+// Starts a service, asks it one thing, and lets it end.
+nlohmann::json AskOnce(const ipc::Service& service, ipc::Code code,
+                       const nlohmann::json& arguments = nlohmann::json::object());
 // For a forked process that needs no further service.
 void LeaveRootsHalf();
 

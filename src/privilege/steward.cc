@@ -1,6 +1,7 @@
 #include "privilege/steward.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,13 +11,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "ipc/answer.h"
+#include "ipc/error.h"
 #include "privilege/capabilities.h"
-#include "sys/descriptor_passing.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
 #include "sys/process.h"
@@ -47,49 +49,53 @@ void FavourCaller(int connection) {
   sys::AllowHighestPriority(caller.pid);
 }
 
-[[noreturn]] void Serve(const Offer& offer, UniqueFd connection, const sys::Identity& user) {
+// Says why there is no steward. The connection may be closed already.
+void Refuse(int connection, const std::string& why) {
+  const std::string text = ipc::EncodeError(kStewardService, EnvironmentError(why));
+  for (const auto& packet : ipc::EncodeMessage(kStewardService, ipc::Answer::kError, 0, text)) {
+    (void)!send(connection, packet.data(), packet.size(), MSG_NOSIGNAL);
+  }
+}
+
+[[noreturn]] void Serve(const ServiceEntry& entry, UniqueFd connection, const sys::Identity& user) {
   signal(SIGCHLD, SIG_DFL);
   int status = 0;
   try {
-    offer.serve(std::move(connection), user);
+    entry.serve(std::move(connection), user);
   } catch (const std::exception&) {
     status = 1;  // nobody to tell; the records under /run/viaduct remain for `viaduct clean`
   }
   sys::ExitForked(status);
 }
 
-struct Started {
-  Answer answer;
-  UniqueFd connection;
-};
-
-Started Start(uint32_t wanted, int steward, const sys::Identity& user, Offers offers) {
-  const auto offer = std::ranges::find(offers, static_cast<Service>(wanted), &Offer::service);
-  if (offer == offers.end()) return {{EINVAL, 0}, UniqueFd()};
+ipc::Reply Start(const std::string& name, int steward, const sys::Identity& user,
+                 ServiceEntries entries) {
+  const auto entry =
+      std::ranges::find(entries, name, [](const ServiceEntry& each) { return each.service->name; });
+  if (entry == entries.end()) throw UsageError("root's half of the command has no such service");
   std::pair<UniqueFd, UniqueFd> sockets = sys::MakeSocketPair(SOCK_SEQPACKET);
-  const pid_t pid = fork();
+  const pid_t pid = SystemCall("fork a process of root's half", fork());
   if (pid == 0) {
     sockets.first.reset();
     close(steward);
-    Serve(*offer, std::move(sockets.second), user);
+    Serve(*entry, std::move(sockets.second), user);
   }
-  if (pid < 0) return {{errno, 0}, UniqueFd()};
-  sockets.second.reset();
-  return {{0, pid}, std::move(sockets.first)};
+  ipc::Reply reply;
+  reply.value["pid"] = pid;
+  reply.descriptors.push_back(std::move(sockets.first));
+  return reply;
 }
 
 }  // namespace
 
-bool AnswerNext(int connection, const sys::Identity& user, Offers offers) {
-  uint32_t wanted = 0;
-  std::vector<UniqueFd> unwanted;
-  const auto received = sys::ReceiveWithDescriptors(
-      connection, std::as_writable_bytes(std::span(&wanted, 1)), unwanted);
-  if (received.length != sizeof wanted || received.truncated) return false;
-  const Started started = Start(wanted, connection, user, offers);
-  const int passed = started.connection.get();
-  return sys::SendWithDescriptors(connection, std::as_bytes(std::span(&started.answer, 1)),
-                                  std::span(&passed, passed < 0 ? 0 : 1)) > 0;
+bool AnswerNext(ipc::Connection& connection, const sys::Identity& user, ServiceEntries entries) {
+  return ipc::AnswerNext(connection, [&](ipc::Message& request) {
+    if (request.code != StewardRequest::kStart) {
+      throw ipc::UnknownRequest(kStewardService, request.code);
+    }
+    const auto name = ipc::Member<std::string>(ipc::DecodeJson(request.payload), "service");
+    return Start(name, connection.Fd(), user, entries);
+  });
 }
 
 UniqueFd Confine(int connection, const sys::Identity& user) {
@@ -113,18 +119,19 @@ UniqueFd Confine(int connection, const sys::Identity& user) {
   return kept;
 }
 
-void RunSteward(int connection, const sys::Identity& user, Offers offers) {
+void RunSteward(int connection, const sys::Identity& user, ServiceEntries entries) {
   int status = 0;
   try {
     prctl(PR_SET_NAME, "viaduct-steward");
-    const UniqueFd kept = Confine(connection, user);
+    ipc::Connection kept(Confine(connection, user), kStewardService);
     signal(SIGCHLD, SIG_IGN);  // its services need not be waited for
-    FavourCaller(kept.get());
-    SystemCall("send", send(kept.get(), &kReady, sizeof kReady, MSG_NOSIGNAL));
-    while (AnswerNext(kept.get(), user, offers)) {
+    FavourCaller(kept.Fd());
+    kept.Send(ipc::Answer::kReply, 0, "{}");
+    pollfd wait{kept.Fd(), POLLIN, 0};
+    while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && AnswerNext(kept, user, entries)) {
     }
   } catch (const std::exception& error) {
-    (void)!send(connection, error.what(), std::strlen(error.what()), MSG_NOSIGNAL);
+    Refuse(connection, error.what());
     status = 1;
   }
   sys::ExitForked(status);

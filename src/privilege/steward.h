@@ -11,28 +11,25 @@
 #include <span>
 
 #include "base/fd.h"
+#include "ipc/connection.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::privilege {
 
-enum class Service : uint32_t {
-  kBroker,         // a lab (broker/broker_process.h)
-  kPath,           // the interfaces of a path (emulate/path_keeper.h)
-  kShell,          // the network of a shell (emulate/shell_keeper.h)
-  kCleaner,        // what killed runs left
-  kExaminer,       // what this machine can do
-  kSwitch,         // configuration of a switch on this machine
-  kJoin,           // the network of a joined node (emulate/join_keeper.h)
-  kHubEncryption,  // the encryption of a hub (emulate/hub_encryption.h)
-};
-
 // How a service is done: called in a process of its own, with its client's connection
 // (SOCK_SEQPACKET), for this user. All that the client sends is untrusted.
-struct Offer {
-  Service service;
+struct ServiceEntry {
+  const ipc::Service* service;
   void (*serve)(UniqueFd connection, const sys::Identity& user);
 };
-using Offers = std::span<const Offer>;
+using ServiceEntries = std::span<const ServiceEntry>;
+
+// The steward's own protocol. At its start it sends one Answer, unasked: kReply when it is ready,
+// kError if it cannot start.
+inline constexpr ipc::Service kStewardService = {"steward", 1};
+enum class StewardRequest : uint16_t {
+  kStart = ipc::kFirstRequest,  // service: its name; reply: pid; the connection to it
+};
 
 // For a process of root's half that has just been forked: leaves nothing of its caller's but the
 // connection (standard streams, descriptors, session, signals, mask, folder, environment, resource
@@ -40,20 +37,11 @@ using Offers = std::span<const Offer>;
 // SystemError, or EnvironmentError where the limits are too low and stay.
 UniqueFd Confine(int connection, const sys::Identity& user);
 
-// Answers the next request on the connection. False: the user's half has ended, or does not keep to
-// the protocol.
-bool AnswerNext(int connection, const sys::Identity& user, Offers offers);
+// Answers the next request on the connection, and never waits. Returns false if the user's half has
+// ended, or does not keep to the protocol.
+bool AnswerNext(ipc::Connection& connection, const sys::Identity& user, ServiceEntries entries);
 
 // Serves in this process, which is root, until the connection ends.
-[[noreturn]] void RunSteward(int connection, const sys::Identity& user, Offers offers);
-
-// The steward's side of the protocol, and its client's. A request is a Service. The answer says
-// what went wrong, or comes with the connection to the service.
-// What the steward says first, unless it says why it cannot start.
-inline constexpr uint32_t kReady = 0x56445354;
-struct Answer {
-  int32_t error = 0;  // errno
-  int32_t pid = 0;    // of the service
-};
+[[noreturn]] void RunSteward(int connection, const sys::Identity& user, ServiceEntries entries);
 
 }  // namespace viaduct::privilege

@@ -1,7 +1,7 @@
-// The records of running hubs: a registry (sys/registry.h), whose entries hold record.json and the
-// hub's control socket, which speaks the protocol of engine/control_protocol.h: `stats` is answered
-// with a result::HubResult. A hub needs no root, so its record is where its user's processes keep
-// theirs (sys::UserPlaces("hubs")): nobody else sees it, but for root's.
+// The records of running hubs: a registry (sys/machine/registry.h), whose entries hold record.json
+// and the hub's control socket, which speaks the protocol of engine/control_protocol.h: `stats` is
+// answered with a result::HubResult. A hub needs no root, so its record is where its user's
+// processes keep theirs (sys::UserPlaces("hubs")): nobody else sees it, but for root's.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 #include "run/hub.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
-#include "sys/registry.h"
+#include "sys/machine/registry.h"
 
 namespace viaduct::run {
 

@@ -9,7 +9,7 @@
 
 #include "scenario/binding.h"
 #include "scenario/remotes.h"
-#include "sys/container.h"
+#include "sys/machine/container.h"
 #include "wire/address_scope.h"
 
 namespace viaduct::scenario {

@@ -250,7 +250,7 @@ Scenario Load(const std::string& file, const std::vector<std::string>& overrides
 // The same from text; `file` is its name in messages.
 Scenario Parse(const std::string& text, const std::string& file,
                const std::vector<std::string>& overrides = {}, Mode default_mode = Mode::kOffload);
-// Puts pids in the place of the names of containers (sys/container.h). Throws UsageError.
+// Puts pids in the place of the names of containers (sys/machine/container.h). Throws UsageError.
 void ResolveContainers(Scenario* scenario);
 // The effective scenario as YAML: every default filled in; Load() reads it back unchanged.
 std::string Print(const Scenario& scenario);

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "sys/descriptors.h"
-#include "sys/namespace_id.h"
+#include "sys/machine/namespace_id.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/trusted_folder.h"

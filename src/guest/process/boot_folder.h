@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "sys/guardian.h"
-#include "sys/registry.h"
+#include "sys/machine/registry.h"
 
 namespace viaduct::guest {
 
 // Where files are that take memory.
 inline constexpr const char* kMemoryFolder = "/dev/shm";
 
-// What a simulation has for guests that boot, as a registry (sys/registry.h) of this user's says.
+// What a simulation has for guests that boot, as a registry (sys/machine/registry.h) of this user's
+// says.
 struct BootFolders : sys::RegistryEntry {
   std::filesystem::path path, memory;
 

@@ -1,5 +1,5 @@
 // Finding paused simulations (viaduct kernel shell).
-// They are a registry (sys/registry.h), whose entries are named after the process and hold
+// They are a registry (sys/machine/registry.h), whose entries are named after the process and hold
 // record.json and `control`, the socket on which the simulation listens. The registry is
 // /run/viaduct/.paused for root, else viaduct/paused in XDG_RUNTIME_DIR, else
 // /tmp/viaduct-UID/paused.
@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "base/time.h"
-#include "sys/registry.h"
+#include "sys/machine/registry.h"
 
 namespace viaduct::guest {
 

@@ -1,23 +1,28 @@
 // Messages over a SOCK_SEQPACKET socket, with descriptors.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
-#include "broker/protocol.h"
+#include "ipc/message.h"
 
-namespace viaduct::broker {
+namespace viaduct::ipc {
 
 class Connection {
  public:
-  explicit Connection(UniqueFd socket) : socket_(std::move(socket)) {}
+  // `service` must outlive this.
+  Connection(UniqueFd socket, const Service& service)
+      : socket_(std::move(socket)), service_(&service), assembler_(service) {}
 
   int Fd() const { return socket_.get(); }
+  const Service& service() const { return *service_; }
 
   // Sends one message; `flags` are those of send(2) (MSG_DONTWAIT). The caller keeps owning the
   // descriptors. Throws SystemError.
-  void Send(MessageType type, uint32_t sequence, std::string_view payload,
+  void Send(Code code, uint32_t sequence, std::string_view payload,
             const std::vector<int>& descriptors = {}, int flags = 0);
 
   enum class Status { kMessage, kIncomplete, kEnd };
@@ -28,7 +33,8 @@ class Connection {
 
  private:
   UniqueFd socket_;
+  const Service* service_;
   MessageAssembler assembler_;
 };
 
-}  // namespace viaduct::broker
+}  // namespace viaduct::ipc

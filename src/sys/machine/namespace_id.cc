@@ -1,4 +1,4 @@
-#include "sys/namespace_id.h"
+#include "sys/machine/namespace_id.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "broker/connection.h"
+#include "ipc/connection.h"
 
 #include <sys/socket.h>
 
@@ -6,22 +6,16 @@
 
 #include "sys/descriptor_passing.h"
 
-namespace viaduct::broker {
-namespace {
+namespace viaduct::ipc {
 
-void SendPacket(int socket, const Packet& packet, const std::vector<int>& descriptors, int flags) {
-  SystemCall("send to the broker's connection",
-             sys::SendWithDescriptors(socket, packet, descriptors, flags));
-}
-
-}  // namespace
-
-void Connection::Send(MessageType type, uint32_t sequence, std::string_view payload,
+void Connection::Send(Code code, uint32_t sequence, std::string_view payload,
                       const std::vector<int>& descriptors, int flags) {
-  const auto packets = EncodeMessage(type, sequence, payload, descriptors.size());
+  const auto packets = EncodeMessage(*service_, code, sequence, payload, descriptors.size());
   for (const Packet& packet : packets) {
     const bool is_last = &packet == &packets.back();
-    SendPacket(socket_.get(), packet, is_last ? descriptors : std::vector<int>{}, flags);
+    SystemCall("send a message",
+               sys::SendWithDescriptors(socket_.get(), packet,
+                                        is_last ? descriptors : std::vector<int>{}, flags));
   }
 }
 
@@ -32,9 +26,9 @@ Connection::Status Connection::Receive(Message* message, int flags) {
       sys::ReceiveWithDescriptors(socket_.get(), buffer, descriptors, flags);
   if (received < 0 && errno == EAGAIN) return Status::kIncomplete;
   if (received == 0 || (received < 0 && errno == ECONNRESET)) return Status::kEnd;
-  SystemCall("receive from the broker's connection", received);
+  SystemCall("receive a message", received);
   if (truncated || descriptors.size() > kMaxDescriptors) {
-    throw ProtocolError("broker protocol: packet too long or with too many descriptors");
+    throw ProtocolError(*service_, "packet too long or with too many descriptors");
   }
   auto complete =
       assembler_.Add({buffer.data(), static_cast<size_t>(received)}, std::move(descriptors));
@@ -43,4 +37,4 @@ Connection::Status Connection::Receive(Message* message, int flags) {
   return Status::kMessage;
 }
 
-}  // namespace viaduct::broker
+}  // namespace viaduct::ipc

@@ -1,4 +1,4 @@
-#include "lab/own_mounts.h"
+#include "sys/machine/own_mounts.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::lab {
+namespace viaduct::sys {
 
 void EnterOwnMounts() {
   SystemCall("unshare the mount namespace", unshare(CLONE_NEWNS));
@@ -37,4 +37,4 @@ void EnterNames(const std::string& host_name, const std::string& hosts) {
   if (access("/etc/hosts", F_OK) == 0) MountOver(hosts, "/etc/hosts");
 }
 
-}  // namespace viaduct::lab
+}  // namespace viaduct::sys

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
+#include "sys/machine/registry.h"
 #include "sys/process.h"
-#include "sys/registry.h"
 
 namespace viaduct::sys {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
-#include "sys/namespace_id.h"
+#include "sys/machine/namespace_id.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
 

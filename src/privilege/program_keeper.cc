@@ -1,4 +1,4 @@
-#include "emulate/program_keeper.h"
+#include "privilege/program_keeper.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -15,11 +15,10 @@
 #include "sys/signals.h"
 #include "sys/user_program.h"
 
-namespace viaduct::emulate {
+namespace viaduct::privilege {
 namespace {
 
-using broker::MessageType;
-using broker::Reply;
+using ipc::Reply;
 
 // Time between SIGTERM and SIGKILL.
 constexpr Duration kTerminationPatience = Duration::Milliseconds(500);
@@ -40,7 +39,7 @@ void EndDescendants() {
 void ProgramKeeper::Work(const char* name) {
   prctl(PR_SET_NAME, name);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
-  broker::AllowLongAnswers(connection_.Fd());
+  ipc::AllowLongAnswers(connection_.Fd());
   const UniqueFd signals = sys::CatchSignals({SIGCHLD, SIGTERM, SIGINT});
   while (Serve(signals.get())) {
   }
@@ -55,20 +54,19 @@ bool ProgramKeeper::Serve(int signals) {
   if (poll(waits.data(), waits.size(), -1) < 0) return errno == EINTR;
   if (waits[1].revents != 0 && !Collect(signals)) return false;
   if (waits[2].revents != 0) Follow();
-  return waits[0].revents == 0 || broker::AnswerNext(connection_, [this](broker::Message& request) {
+  return waits[0].revents == 0 || ipc::AnswerNext(connection_, [this](ipc::Message& request) {
            return PerformAny(request);
          });
 }
 
-Reply ProgramKeeper::PerformAny(broker::Message& request) {
-  switch (request.type) {
-    case MessageType::kSpawn:
+Reply ProgramKeeper::PerformAny(ipc::Message& request) {
+  switch (request.code.As<ProgramRequest>()) {
+    case ProgramRequest::kSpawn:
       return Start(request);
-    case MessageType::kKill:
-      if (is_running_)
-        kill(-pid_, broker::Member<int>(broker::DecodeJson(request.payload), "signal"));
+    case ProgramRequest::kSignal:
+      if (is_running_) kill(-pid_, ipc::Member<int>(ipc::DecodeJson(request.payload), "signal"));
       return {};
-    case MessageType::kEndProgram:
+    case ProgramRequest::kEnd:
       EndDescendants();
       return {};
     default:
@@ -76,9 +74,9 @@ Reply ProgramKeeper::PerformAny(broker::Message& request) {
   }
 }
 
-Reply ProgramKeeper::Start(broker::Message& request) {
+Reply ProgramKeeper::Start(ipc::Message& request) {
   if (HasProgram()) throw UsageError("this process has started its program already");
-  broker::ProgramOptions options = broker::DecodeProgram(request);
+  ProgramOptions options = DecodeProgram(request);
   options.asker = connection_.Fd();
   const int network = EnterNetwork(options);
   sys::Pipe status = sys::MakePipe();
@@ -109,18 +107,16 @@ std::vector<std::string> LoginShell() {
   return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
 }
 
-UniqueFd StartKeptProgram(broker::Caller& keeper, const broker::ProgramOptions& program) {
-  broker::Message answer = broker::CallSpawn(keeper, program);
+UniqueFd StartKeptProgram(ipc::Caller& keeper, const ProgramOptions& program) {
+  ipc::Message answer = CallSpawn(keeper, program);
   if (answer.descriptors.size() != 1) throw Error("the program has no exit status");
   return std::move(answer.descriptors[0]);
 }
 
-void SignalKeptProgram(broker::Caller& keeper, int number) {
-  keeper.CallJson(MessageType::kKill, {{"signal", number}});
+void SignalKeptProgram(ipc::Caller& keeper, int number) {
+  keeper.CallJson(ProgramRequest::kSignal, {{"signal", number}});
 }
 
-void EndKeptProgram(broker::Caller& keeper) {
-  keeper.CallJson(MessageType::kEndProgram, nlohmann::json::object());
-}
+void EndKeptProgram(ipc::Caller& keeper) { keeper.CallJson(ProgramRequest::kEnd); }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::privilege

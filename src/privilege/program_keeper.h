@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "broker/call.h"
+#include "ipc/answer.h"
+#include "ipc/caller.h"
+#include "privilege/spawn.h"
 #include "sys/invoking_user.h"
 
-namespace viaduct::emulate {
+namespace viaduct::privilege {
 
 class ProgramKeeper {
  public:
-  ProgramKeeper(UniqueFd connection, const sys::Identity& user)
-      : connection_(std::move(connection)), user_(user) {}
+  ProgramKeeper(UniqueFd connection, const ipc::Service& service, const sys::Identity& user)
+      : connection_(std::move(connection), service), user_(user) {}
   virtual ~ProgramKeeper() = default;
   ProgramKeeper(const ProgramKeeper&) = delete;
   ProgramKeeper& operator=(const ProgramKeeper&) = delete;
@@ -25,9 +27,9 @@ class ProgramKeeper {
 
  protected:
   // A request that is not about the program.
-  virtual broker::Reply Perform(broker::Message& request) = 0;
+  virtual ipc::Reply Perform(ipc::Message& request) = 0;
   // The network namespace in which the program is to be started. Called once, in this process.
-  virtual int EnterNetwork(const broker::ProgramOptions& program) = 0;
+  virtual int EnterNetwork(const ProgramOptions& program) = 0;
   // A descriptor to be watched, or -1; and what is done when it is readable.
   virtual int Watched() const { return -1; }
   virtual void Follow() {}
@@ -37,11 +39,11 @@ class ProgramKeeper {
 
  private:
   bool Serve(int signals);
-  broker::Reply PerformAny(broker::Message& request);
-  broker::Reply Start(broker::Message& request);
+  ipc::Reply PerformAny(ipc::Message& request);
+  ipc::Reply Start(ipc::Message& request);
   bool Collect(int signals);
 
-  broker::Connection connection_;
+  ipc::Connection connection_;
   const sys::Identity user_;
   UniqueFd status_;  // where the program's wait status goes
   int pid_ = 0;
@@ -53,8 +55,8 @@ std::vector<std::string> LoginShell();
 // Have the keeper start the program, signal its process group, and end it with what it left. The
 // first returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
 // int32_t, when it ends; throws sys::ExecuteError, or Error if it cannot be started.
-UniqueFd StartKeptProgram(broker::Caller& keeper, const broker::ProgramOptions& program);
-void SignalKeptProgram(broker::Caller& keeper, int number);
-void EndKeptProgram(broker::Caller& keeper);
+UniqueFd StartKeptProgram(ipc::Caller& keeper, const ProgramOptions& program);
+void SignalKeptProgram(ipc::Caller& keeper, int number);
+void EndKeptProgram(ipc::Caller& keeper);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::privilege

@@ -1,4 +1,4 @@
-#include "sys/container.h"
+#include "sys/machine/container.h"
 
 #include <fmt/format.h>
 

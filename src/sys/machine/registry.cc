@@ -1,4 +1,4 @@
-#include "sys/registry.h"
+#include "sys/machine/registry.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

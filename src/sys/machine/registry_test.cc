@@ -1,4 +1,4 @@
-#include "sys/registry.h"
+#include "sys/machine/registry.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

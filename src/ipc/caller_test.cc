@@ -1,4 +1,4 @@
-#include "broker/call.h"
+#include "ipc/caller.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,19 +12,24 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "ipc/answer.h"
+#include "ipc/test_service.h"
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 
-namespace viaduct::broker {
+namespace viaduct::ipc {
 namespace {
 
+using test::kTalk;
 using testing::HasSubstr;
+
+constexpr Code kDescribe(kFirstRequest);
 
 // The other end of the connection is open, and says nothing.
 class SilentTest : public testing::Test {
  protected:
-  Caller Ask() { return Caller({std::move(ends_.first), 0}, "it has ended"); }
+  Caller Ask() { return Caller(std::move(ends_.first), 0, kTalk, "it has ended"); }
 
   std::pair<UniqueFd, UniqueFd> ends_ = sys::MakeSocketPair(SOCK_SEQPACKET);
 };
@@ -33,14 +38,14 @@ TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
   Caller caller = Ask();
   caller.LimitWaiting(Duration::Milliseconds(1));
   try {
-    caller.CallJson(MessageType::kDescribe, nlohmann::json::object());
+    caller.CallJson(kDescribe);
     FAIL() << "there was an answer";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("does not answer within 1ms"));
     EXPECT_THAT(error.what(), HasSubstr(std::to_string(getpid()))) << "who made the sockets";
   }
   // Its answer would be taken for that of the next question.
-  EXPECT_THROW(caller.CallJson(MessageType::kDescribe, nlohmann::json::object()), Error);
+  EXPECT_THROW(caller.CallJson(kDescribe), Error);
   ends_.second.reset();
 }
 
@@ -70,7 +75,7 @@ TEST_F(InterruptedTest, DoesNotWait) {
   Caller caller = Ask();
   caller.LimitWaiting(std::nullopt);
   try {
-    caller.CallJson(MessageType::kDescribe, nlohmann::json::object());
+    caller.CallJson(kDescribe);
     FAIL() << "there was an answer";
   } catch (const sys::Interrupted& interrupted) {
     EXPECT_EQ(interrupted.signal(), SIGTERM);
@@ -83,12 +88,12 @@ TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
   Caller caller = Ask();
   caller.LimitWaiting(std::nullopt, Duration::Seconds(60));
   std::thread other([&] {
-    Connection connection(std::move(ends_.second));
+    Connection connection(std::move(ends_.second), kTalk);
     pollfd wait{connection.Fd(), POLLIN, 0};
     poll(&wait, 1, -1);
     AnswerNext(connection, [](Message&) -> Reply { return {{{"said", "yes"}}, {}}; });
   });
-  const nlohmann::json answer = caller.CallJson(MessageType::kDescribe, nlohmann::json::object());
+  const nlohmann::json answer = caller.CallJson(kDescribe);
   other.join();
   EXPECT_EQ(answer["said"], "yes");
   EXPECT_TRUE(HasCome());
@@ -101,4 +106,4 @@ TEST_F(InterruptedTest, IsNotHeldUpAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace viaduct::broker
+}  // namespace viaduct::ipc

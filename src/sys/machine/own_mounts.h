@@ -6,7 +6,7 @@
 
 #include "wire/address.h"
 
-namespace viaduct::lab {
+namespace viaduct::sys {
 
 // From now on this process, and those that it starts, have mounts of their own: what is mounted
 // here is not mounted for others, but what they mount comes here too. Throws SystemError.
@@ -26,4 +26,4 @@ std::string HostsText(const std::vector<HostName>& names);
 // if the machine has that. Throws SystemError.
 void EnterNames(const std::string& host_name, const std::string& hosts);
 
-}  // namespace viaduct::lab
+}  // namespace viaduct::sys
