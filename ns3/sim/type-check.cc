@@ -9,6 +9,7 @@
 
 #include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/wait_status.h"
 #include "scenario/protocols.h"
 #include "sys/child.h"
 
@@ -141,7 +142,7 @@ IsPossible(const std::function<bool()>& attempt)
             _exit(1);
         }
     }
-    return viaduct::sys::EndedWith(viaduct::sys::AwaitChild(child), 0);
+    return viaduct::EndedWith(viaduct::sys::AwaitChild(child), 0);
 }
 
 ObjectFactory

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wait_status.h"
 #include "broker/lab_process.h"
 #include "forward/forwarder.h"
 #include "forward/program_watch.h"
-#include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/signals.h"
 
@@ -82,7 +82,7 @@ std::string LabForwarder::LastWords() {
   if (std::string words = ReadWords(words_.get()); !words.empty()) {
     last_words_ = std::move(words);
   } else if (last_words_.empty()) {
-    last_words_ = sys::DescribeEnding(*ended);
+    last_words_ = DescribeEnding(*ended);
   }
   return last_words_;
 }

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "sys/child.h"
+#include "base/wait_status.h"
 
 namespace viaduct::cli {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 std::optional<int> TakeStatus(int exit_status) {
   int32_t status = 0;
   const ssize_t got = read(exit_status, &status, sizeof status);
-  if (got == sizeof status) return sys::ShellStatus(status);
+  if (got == sizeof status) return ShellStatus(status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
   throw Error("the lab was taken down, and the program with it");
 }

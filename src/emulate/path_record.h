@@ -38,7 +38,7 @@ struct PathInfo : sys::RegistryEntry {
 sys::Registry Paths();
 // All paths that have a record, sorted by name.
 std::vector<PathInfo> ListPaths();
-// The same, and the paths of shells (emulate/shell_record.h), which have the shells' names.
+// The same, and the paths of shells (emulate/shell_list.h), which have the shells' names.
 std::vector<PathInfo> ListPathsAndShells();
 
 // The variable that names its path to the program of a shell.

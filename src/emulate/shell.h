@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "emulate/path_ports.h"
-#include "emulate/shell_record.h"
+#include "emulate/shell_list.h"
 #include "engine/config.h"
 #include "ipc/caller.h"
 #include "privilege/spawn.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emulate/shell_record.h"
+#include "emulate/shell_list.h"
 #include "emulate/turn.h"
 #include "wire/address.h"
 

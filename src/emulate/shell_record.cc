@@ -12,8 +12,6 @@
 namespace viaduct::emulate {
 namespace {
 
-using nlohmann::json;
-
 // Between SIGTERM and SIGKILL.
 constexpr Duration kInsidePatience = Duration::Milliseconds(500);
 
@@ -37,22 +35,6 @@ void RemoveDeadShell(const std::string& name, const Turn& turn) {
 }
 
 }  // namespace
-
-void ShellInfo::Read(const sys::RecordLines& lines) {
-  lines.front().at("network").get_to(network);
-  for (const json& line : lines) {
-    if (line.contains("inside")) inside = line["inside"].get<ShellInside>();
-    if (line.contains("rules")) rules.push_back(line["rules"].get<wire::Family>());
-    if (line.contains("ifindex")) forwarding.push_back(line.get<ForwardingInterface>());
-  }
-}
-
-// No lab's name begins with a dot (lab/record.h).
-sys::Registry Shells() {
-  return {sys::RunPlace({".shells", 0755, false}), {"record.json", "control", "resolv.conf"}};
-}
-
-std::vector<ShellInfo> ListShells() { return Shells().List<ShellInfo>(); }
 
 sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn) {
   RemoveDeadShell(shell->name, turn);  // of a process that had this one's pid

@@ -50,7 +50,8 @@ class Code {
   constexpr explicit Code(uint16_t number) : number_(number) {}
   template <class E>
   requires std::is_enum_v<E>
-  constexpr Code(E code) : number_(static_cast<uint16_t>(code)) {}
+  constexpr Code(E code)  // NOLINT(google-explicit-constructor): an enumerator is its number
+      : number_(static_cast<uint16_t>(code)) {}
 
   constexpr uint16_t number() const { return number_; }
   // The number as the enumerator of a service; unknown numbers have none.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "sys/child.h"
+#include "base/wait_status.h"
 
 namespace viaduct::result {
 namespace {
@@ -14,20 +14,20 @@ constexpr size_t kOutputInResults = 4096;
 
 bool Succeeded(const ProgramEnd& end) {
   return !end.timed_out && !end.stopped && end.wait_status &&
-         sys::EndedWith(*end.wait_status, end.expected_status);
+         EndedWith(*end.wait_status, end.expected_status);
 }
 
 // A program in the background is to last as long as the run, or to end well by itself.
 bool HeldOut(const ProgramEnd& end) {
   return end.started &&
-         (end.stopped || !end.wait_status || sys::EndedWith(*end.wait_status, end.expected_status));
+         (end.stopped || !end.wait_status || EndedWith(*end.wait_status, end.expected_status));
 }
 
 std::string Ending(const ProgramEnd& end) {
   if (!end.trouble.empty()) return end.trouble;
   if (!end.started) return "was not started";
   if (end.stopped) return "stopped at the end of the run";
-  return end.wait_status ? sys::DescribeEnding(*end.wait_status) : "is still running";
+  return end.wait_status ? DescribeEnding(*end.wait_status) : "is still running";
 }
 
 // The failure of a foreground program, to be printed after its name.

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "sys/child.h"
+#include "base/wait_status.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::run {
@@ -88,11 +88,11 @@ void NodeProcess::End() {
 }
 
 bool Process::Succeeded(int expected) const {
-  return wait_status_ && sys::EndedWith(*wait_status_, expected);
+  return wait_status_ && EndedWith(*wait_status_, expected);
 }
 
 std::string Process::DescribeEnd() const {
-  return wait_status_ ? sys::DescribeEnding(*wait_status_) : "is still running";
+  return wait_status_ ? DescribeEnding(*wait_status_) : "is still running";
 }
 
 }  // namespace viaduct::run

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/wait_status.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
@@ -72,7 +73,7 @@ SeparateRun ExecuteSeparately(const Scenario& scenario, const RunOptions& option
   const int status = sys::AwaitChild(child);
   running_child = 0;
   SeparateRun run;
-  run.status = sys::ShellStatus(status);
+  run.status = ShellStatus(status);
   const json results = json::parse(text, nullptr, false);
   if (results.is_object()) run.results = results.get<result::RunResult>();
   return run;

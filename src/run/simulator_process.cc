@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/units.h"
+#include "base/wait_status.h"
 #include "guest/shell/paused.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
@@ -169,7 +170,7 @@ bool SimulatorProcess::ReadOutput() {
 }
 
 void SimulatorProcess::ThrowDeath() {
-  const std::string how = sys::DescribeEnding(process_.Wait());
+  const std::string how = DescribeEnding(process_.Wait());
   for (pollfd ready{output_.get(), POLLIN, 0}; poll(&ready, 1, 0) > 0 && ReadOutput();) {
   }
   if (!line_.empty()) last_lines_.push_back(line_);

@@ -1,39 +1,21 @@
 #include "sys/child.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/poller.h"
+#include "base/wait_status.h"
 #include "sys/descriptors.h"
 #include "sys/launch.h"
 #include "sys/process.h"
 
 namespace viaduct::sys {
-
-std::string DescribeSignal(int signal) {
-  return fmt::format("signal {} ({})", signal, strsignal(signal));
-}
-
-std::string DescribeEnding(int status) {
-  if (WIFSIGNALED(status)) return "was killed by " + DescribeSignal(WTERMSIG(status));
-  return fmt::format("ended with status {}", WEXITSTATUS(status));
-}
-
-int ShellStatus(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-bool EndedWith(int status, int exit_status) {
-  return WIFEXITED(status) && WEXITSTATUS(status) == exit_status;
-}
 
 int AwaitChild(pid_t pid) {
   int status = 0;

@@ -1,4 +1,4 @@
-// Child processes and their wait statuses.
+// Child processes.
 #pragma once
 
 #include <sys/types.h>
@@ -10,15 +10,6 @@
 #include "base/time.h"
 
 namespace viaduct::sys {
-
-// Describes a wait status (waitpid(2)): "ended with status 3", "was killed by signal 9 (Killed)".
-std::string DescribeEnding(int status);
-// Describes a signal: "signal 9 (Killed)".
-std::string DescribeSignal(int signal);
-// The status as a shell reports it ($?): the exit status, or 128 + the number of the signal.
-int ShellStatus(int status);
-// Whether the process exited normally with this exit status.
-bool EndedWith(int status, int exit_status);
 
 // Waits until this child process has ended and returns its wait status.
 int AwaitChild(pid_t pid);

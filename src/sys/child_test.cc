@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "base/clock.h"
+#include "base/wait_status.h"
 #include "sys/process.h"
 
 namespace viaduct::sys {

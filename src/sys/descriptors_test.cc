@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/wait_status.h"
 #include "sys/child.h"
 #include "sys/descriptor_passing.h"
 #include "sys/process.h"

@@ -5,8 +5,7 @@
 #include "kernel-tcp-socket.h"
 
 #include "kernel-socket-stack.h"
-
-#include "ns3/kernel-state.h"
+#include "kernel-tcp-info.h"
 
 #include "ns3/abort.h"
 #include "ns3/double.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/wait_status.h"
 #include "guest/agent/program_protocol.h"
-#include "sys/child.h"
 
 namespace viaduct::guest {
 
@@ -38,7 +38,7 @@ std::string NodeFolder(const std::string& host_folder) {
 }
 
 std::string DescribeStatus(int status) {
-  if (WIFSIGNALED(status)) return "killed by " + sys::DescribeSignal(WTERMSIG(status));
+  if (WIFSIGNALED(status)) return "killed by " + DescribeSignal(WTERMSIG(status));
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 

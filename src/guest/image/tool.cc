@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/wait_status.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/launch.h"
@@ -98,7 +99,7 @@ int RunTool(const std::vector<std::string>& words, const ToolOptions& options) {
   Output output(options);
   Drain(pipe.read.get(), options.cancel_fd, output);
   output.Finish();
-  return sys::ShellStatus(child.Wait());
+  return ShellStatus(child.Wait());
 }
 
 std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions& options) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/wait_status.h"
 #include "guest/process/boot_folder.h"
 #include "guest/process/confinement.h"
 #include "sys/child.h"
@@ -82,8 +83,7 @@ std::vector<std::filesystem::path> Writable(const GuestOptions& options,
 
 std::string Describe(int status) {
   const bool no_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS;
-  return sys::DescribeEnding(status) +
-         (no_memory ? "; is /dev/shm, which holds its memory, full?" : "");
+  return DescribeEnding(status) + (no_memory ? "; is /dev/shm, which holds its memory, full?" : "");
 }
 
 }  // namespace

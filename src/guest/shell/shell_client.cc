@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
-#include "sys/child.h"
+#include "base/wait_status.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 
@@ -153,7 +153,7 @@ void ShellClient::TakePacket() {
     case ShellPacket::kErrors:
       return WriteAll(STDERR_FILENO, message->payload, "the program's output");
     case ShellPacket::kExited:
-      status_ = sys::ShellStatus(json::parse(message->payload).at("status"));
+      status_ = ShellStatus(json::parse(message->payload).at("status"));
       return;
     case ShellPacket::kError:
       raw_.reset();

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "base/error.h"
+#include "base/wait_status.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/machine/namespace_id.h"
