@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/wait_status.h"
@@ -48,10 +49,12 @@ TEST(ChildTest, GoesWithItsObject) {
   pid_t pid = 0;
   uint64_t start = 0;
   {
-    Child child = Fork();
-    Child owner = std::move(child);
-    EXPECT_EQ(child.pid(), -1);
-    pid = owner.pid();
+    std::vector<Child> children(2);
+    children[0] = Fork();
+    pid = children[0].pid();
+    children[1] = std::move(children[0]);
+    EXPECT_EQ(children[0].pid(), -1) << "moved";
+    EXPECT_EQ(children[1].pid(), pid);
     start = ProcessStartTime(pid);
     EXPECT_TRUE(ProcessAlive(pid, start));
   }

@@ -253,7 +253,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
       for (size_t i = 0; i < count; ++i) {
         all.emplace_back(frames[i].bytes.begin(), frames[i].bytes.end());
       }
-      if (count == 0 && !io::IsReadable(port.Fd())) break;
+      if (count == 0 && !io::IsReadable(port.Fd(), 1000)) break;
     }
     return all;
   }
