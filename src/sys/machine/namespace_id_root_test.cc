@@ -24,7 +24,9 @@ Child Inhabitant(int namespace_fd) {
     const bool inside = setns(namespace_fd, CLONE_NEWNET) == 0;
     ready.read.reset();
     ready.write.reset();
-    while (inside) pause();
+    if (inside) {
+      while (true) pause();
+    }
     ExitForked(1);
   }
   ready.write.reset();
