@@ -104,7 +104,7 @@ class Client {
   static Client ConnectToLab(const std::string& lab);
   static constexpr auto kPatience = Duration::Seconds(60);
   static constexpr auto kGrace = ipc::Caller::kGrace;
-  // As ipc::Caller::LimitWaiting().
+  // Limits waiting for answers: ipc::Caller::LimitWaiting().
   void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
 
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.

@@ -30,7 +30,7 @@ namespace {
 
 using Work = std::function<void(const std::function<void()>& ready)>;
 
-// What the process sends to the broker at its start: a reply once it is ready, or its error.
+// The process's one message to the broker: a reply once it is ready, or its error.
 constexpr ipc::Service kStartService = {"start", 1};
 constexpr mode_t kLastWordsMode = 0644;
 

@@ -28,7 +28,7 @@ class Join {
 
   // The options for StartProgram() that run these words, or the login shell if there are none.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
-  // As StartKeptProgram() (privilege/program_keeper.h).
+  // Starts the program: StartKeptProgram() (privilege/program_keeper.h).
   UniqueFd StartProgram(const privilege::ProgramOptions& program);
   void Signal(int number);  // to the program's process group
 

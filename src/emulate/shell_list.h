@@ -17,7 +17,7 @@ namespace viaduct::emulate {
 
 // The name of a shell's pair.
 inline constexpr char kShellPair[] = "shell";
-// Its ports: interfaces of a namespace between the program's and the one outside.
+// The shell's ports: interfaces of a namespace between the program's and the one outside.
 inline constexpr std::array kShellPorts{"program", "host"};
 
 // An interface that forwards for the shell and did not before. Its name may change.
@@ -37,7 +37,7 @@ struct ShellInside {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShellInside, network, machine, machine6)
 
-// Its name is also that of its interface, and of its nft tables.
+// A running shell. The shell's interface and its nft tables have the shell's name.
 struct ShellInfo : sys::RegistryEntry {
   sys::NamespaceId network;           // that it was started in
   std::optional<ShellInside> inside;  // where the program is

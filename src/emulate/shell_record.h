@@ -1,4 +1,4 @@
-// What a shell changes, recorded before it does, and undone when its keeper has ended.
+// Changes by a shell: recorded before they are made, undone when the shell's keeper has ended.
 #pragma once
 
 #include <string>

@@ -101,7 +101,7 @@ Message Caller::Call(Code code, std::string_view payload, const std::vector<int>
   try {
     connection_.Send(code, ++sequence_, payload, descriptors);
   } catch (const SystemError& error) {
-    // It may have said why before it closed the connection.
+    // The service may have sent its reason before it closed the connection.
     if (error.error_number() != EPIPE && error.error_number() != ECONNRESET) throw;
   }
   while (status == Connection::Status::kIncomplete) {
