@@ -89,8 +89,9 @@ events:
     outage = at[1] - at[0] + at[3] - at[2]
     for flow in done["flows"]:
         lost = (flow["sent"] - flow["received"]) / 1000
-        # On a busy machine the kernel tells carriers a second later (net/core/link_watch.c).
-        assert outage - 0.1 < lost < outage + 2.5, (at, flow["lost_at"])
+        # On a busy machine the kernel tells carriers a second later (net/core/link_watch.c), and a
+        # sender that was late sends what was due in the outage after it.
+        assert outage - 0.5 < lost < outage + 2.5, (at, flow["lost_at"])
 
 
 @pytest.mark.parametrize("mode", MODES)
