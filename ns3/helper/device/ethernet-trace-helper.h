@@ -12,9 +12,6 @@
 namespace ns3
 {
 
-class PathNetDevice;
-class RingNetDevice;
-
 /**
  * @ingroup viaduct
  * EnablePcap() and EnableAscii() of the helpers of Viaduct's Ethernet devices, as every ns-3 device
@@ -23,6 +20,8 @@ class RingNetDevice;
  * The lines of EnableAscii(): "-" the device has passed a frame to its port or channel (MacTx), "r"
  * it has received one (MacRx), "d" it has dropped one on either way (MacTxDrop, MacRxDrop). A frame
  * from outside the simulator has no headers that ns-3 could print: it is a payload of its size.
+ *
+ * Instantiated for a type by the source of its helper (ethernet-trace-helper-impl.h).
  *
  * @tparam Device the type of the devices
  */
@@ -39,9 +38,6 @@ class EthernetTraceHelper : public PcapHelperForDevice, public AsciiTraceHelperF
                              Ptr<NetDevice> device,
                              bool explicitFilename) override;
 };
-
-extern template class EthernetTraceHelper<PathNetDevice>;
-extern template class EthernetTraceHelper<RingNetDevice>;
 
 } // namespace ns3
 

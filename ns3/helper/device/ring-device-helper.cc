@@ -4,11 +4,14 @@
 
 #include "ring-device-helper.h"
 
+#include "ns3/ethernet-trace-helper-impl.h"
 #include "ns3/ring-net-device.h"
 #include "ns3/string.h"
 
 namespace ns3
 {
+
+template class EthernetTraceHelper<RingNetDevice>;
 
 RingDeviceHelper::RingDeviceHelper()
 {

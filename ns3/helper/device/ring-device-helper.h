@@ -15,6 +15,10 @@
 namespace ns3
 {
 
+class RingNetDevice;
+
+extern template class EthernetTraceHelper<RingNetDevice>;
+
 /**
  * @ingroup viaduct
  * Gives nodes devices on interfaces of the machine: a RingNetDevice each.

@@ -4,12 +4,15 @@
 
 #include "path-helper.h"
 
+#include "ns3/ethernet-trace-helper-impl.h"
 #include "ns3/mac48-address.h"
 #include "ns3/path-channel.h"
 #include "ns3/path-net-device.h"
 
 namespace ns3
 {
+
+template class EthernetTraceHelper<PathNetDevice>;
 
 PathHelper::PathHelper()
 {

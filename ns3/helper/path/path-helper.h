@@ -15,6 +15,10 @@
 namespace ns3
 {
 
+class PathNetDevice;
+
+extern template class EthernetTraceHelper<PathNetDevice>;
+
 /**
  * @ingroup viaduct
  * Builds emulated links: a PathChannel and a PathNetDevice for each node.

@@ -13,7 +13,7 @@
 #include "ns3/object.h"
 #include "ns3/upcall-port.h"
 
-#include "bpf/upcall_program.h"
+#include "plane/bpf/upcall_program.h"
 #include "wire/address.h"
 
 #include <cstddef>

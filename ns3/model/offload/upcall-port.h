@@ -14,7 +14,7 @@
 #include "ns3/node.h"
 #include "ns3/object.h"
 
-#include "bpf/upcall_program.h"
+#include "plane/bpf/upcall_program.h"
 #include "io/port.h"
 #include "lab/upcalls.h"
 

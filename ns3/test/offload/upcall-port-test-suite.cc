@@ -16,7 +16,7 @@
 #include "ns3/test.h"
 #include "ns3/upcall-port.h"
 
-#include "bpf/upcall_program.h"
+#include "plane/bpf/upcall_program.h"
 #include "fib/test_route.h"
 #include "wire/test/packet_builder.h"
 

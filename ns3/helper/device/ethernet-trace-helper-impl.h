@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ethernet-trace-helper.h"
+#ifndef VIADUCT_ETHERNET_TRACE_HELPER_IMPL_H
+#define VIADUCT_ETHERNET_TRACE_HELPER_IMPL_H
+
+// For the helper of each device type, whose source instantiates EthernetTraceHelper for its type.
 
 #include "ns3/callback.h"
+#include "ns3/ethernet-trace-helper.h"
 #include "ns3/node.h"
-#include "ns3/path-net-device.h"
-#include "ns3/ring-net-device.h"
 #include "ns3/simulator.h"
 
 #include <ostream>
@@ -15,7 +17,7 @@
 namespace ns3
 {
 
-namespace
+namespace ethernettrace
 {
 
 /**
@@ -53,7 +55,7 @@ ContextOf(const Device& device)
            std::to_string(device.GetIfIndex()) + "/$" + Device::GetTypeId().GetName() + "/";
 }
 
-} // namespace
+} // namespace ethernettrace
 
 template <class Device>
 void
@@ -97,11 +99,12 @@ EthernetTraceHelper<Device>::EnableAsciiInternal(Ptr<OutputStreamWrapper> stream
         ascii.HookDefaultDequeueSinkWithoutContext<Device>(own, "MacTx", file);
         for (const char* source : {"MacTxDrop", "MacRxDrop"})
         {
-            own->TraceConnectWithoutContext(source, MakeBoundCallback(&WriteDrop<Reason>, file));
+            own->TraceConnectWithoutContext(
+                source, MakeBoundCallback(&ethernettrace::WriteDrop<Reason>, file));
         }
         return;
     }
-    const std::string context = ContextOf(*own);
+    const std::string context = ethernettrace::ContextOf(*own);
     own->TraceConnect("MacRx",
                       context + "MacRx",
                       MakeBoundCallback(&AsciiTraceHelper::DefaultReceiveSinkWithContext, stream));
@@ -110,12 +113,12 @@ EthernetTraceHelper<Device>::EnableAsciiInternal(Ptr<OutputStreamWrapper> stream
                       MakeBoundCallback(&AsciiTraceHelper::DefaultDequeueSinkWithContext, stream));
     for (const char* source : {"MacTxDrop", "MacRxDrop"})
     {
-        own->TraceConnect(
-            source, context + source, MakeBoundCallback(&WriteDropOf<Reason>, stream));
+        own->TraceConnect(source,
+                          context + source,
+                          MakeBoundCallback(&ethernettrace::WriteDropOf<Reason>, stream));
     }
 }
 
-template class EthernetTraceHelper<PathNetDevice>;
-template class EthernetTraceHelper<RingNetDevice>;
-
 } // namespace ns3
+
+#endif
