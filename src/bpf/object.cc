@@ -68,12 +68,11 @@ std::string FirstMissingHelper(const bpf_object* object) {
 
 }  // namespace
 
-Object::Object(const unsigned char* bytes, size_t size, const char* program,
-               std::initializer_list<MapSize> sizes, std::span<const std::byte> constants,
-               const Purpose& purpose)
+Object::Object(EmbeddedProgram file, const char* program, std::initializer_list<MapSize> sizes,
+               std::span<const std::byte> constants, const Purpose& purpose)
     : purpose_(purpose), object_(nullptr, bpf_object__close) {
   KeepMessages();
-  object_.reset(bpf_object__open_mem(bytes, size, nullptr));
+  object_.reset(bpf_object__open_mem(file.bytes, file.size, nullptr));
   if (!object_) Refuse(purpose_, "the program cannot be read", std::strerror(errno));
   for (const auto& [map, entries] : sizes) {
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map),
@@ -89,8 +88,8 @@ Object::Object(const unsigned char* bytes, size_t size, const char* program,
   program_ = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), program));
 }
 
-int Object::Map(const char* name) const {
-  return bpf_object__find_map_fd_by_name(object_.get(), name);
+bpf::Map Object::Map(const char* name) const {
+  return bpf::Map(bpf_object__find_map_fd_by_name(object_.get(), name));
 }
 
 void Object::AttachToSocket(int socket) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "bpf/map.h"
 #include "wire/bytes.h"
 
 struct bpf_object;
@@ -20,6 +21,13 @@ struct Verdict {
   enum class Action { kToKernel, kRedirected, kDropped, kOther };
   Action action = Action::kOther;
   std::vector<std::byte> frame;  // afterwards
+};
+
+// An object file in this program's memory (programs.cmake), for as long as the process runs. Empty
+// in a build without eBPF.
+struct EmbeddedProgram {
+  const unsigned char* bytes;
+  size_t size;
 };
 
 struct MapSize {
@@ -40,13 +48,13 @@ class Object {
   enum class Side { kIngress, kEgress };
 
   // `program`: the one that Attach() and Try() are about. `constants`: the values of the object's,
-  // in their order. Throws EnvironmentError, with the kernel's reason, if it cannot be loaded.
-  Object(const unsigned char* bytes, size_t size, const char* program,
-         std::initializer_list<MapSize> sizes, std::span<const std::byte> constants = {},
-         const Purpose& purpose = kDataPlane);
+  // in their order. Throws EnvironmentError, with the kernel's reason, if it cannot be loaded, or
+  // if this build has no eBPF.
+  Object(EmbeddedProgram file, const char* program, std::initializer_list<MapSize> sizes,
+         std::span<const std::byte> constants = {}, const Purpose& purpose = kDataPlane);
 
-  // The descriptor of a table, which the object owns.
-  int Map(const char* name) const;
+  // A table, whose descriptor the object owns.
+  bpf::Map Map(const char* name) const;
   // Decides about each packet before a socket's queue, for as long as the socket exists. Throws
   // SystemError.
   void AttachToSocket(int socket) const;

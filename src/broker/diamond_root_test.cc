@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/socket_option.h"
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 #include "broker/client.h"
 #include "fib/data_plane.h"
 

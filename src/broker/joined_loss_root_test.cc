@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 #include "broker/test/joined_line.h"
 #include "broker/test/plane_comparison.h"
 #include "wire/test/packet_builder.h"

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "base/clock.h"
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 #include "broker/client.h"
 #include "broker/test/joined_line.h"
 #include "broker/test/plane_comparison.h"

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 #include "broker/client.h"
 #include "broker/test/plane_comparison.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "bpf/copy_filter.h"
-#include "bpf/forwarder.h"
+#include "plane/bpf/copy_filter.h"
+#include "plane/bpf/forwarder.h"
 #include "fib/ebpf_rbridge.h"
 #include "fib/ebpf_routes.h"
 #include "fib/kernel_routes.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bpf/rbridge_program.h"
+#include "plane/bpf/rbridge_program.h"
 #include "fib/data_plane.h"
 #include "fib/rbridge_events.h"
 #include "forward/equipment.h"

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 #include "fib/data_plane.h"
 #include "fib/kernel_routes.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bpf/copy_filter.h"
+#include "plane/bpf/copy_filter.h"
 #include "forward/entry.h"
 #include "sys/network/change_monitor.h"
 #include "sys/network/link.h"

@@ -10,7 +10,7 @@
 namespace viaduct::forward {
 
 // Through the TUN device in the node's namespace, where a program in the kernel writes their
-// origin before them (bpf/upcall_program.h). Never blocks.
+// origin before them (plane/bpf/upcall_program.h). Never blocks.
 class UpcallSender {
  public:
   // A socket for the packets that come in on this interface. Privileged (CAP_NET_RAW and

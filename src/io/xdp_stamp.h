@@ -1,4 +1,4 @@
-// What the XDP program (bpf/redirect.bpf.c) writes before a frame that it gives to an AF_XDP
+// What the XDP program (xdp/redirect.bpf.c) writes before a frame that it gives to an AF_XDP
 // socket. Read by C and C++.
 #pragma once
 

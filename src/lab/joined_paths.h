@@ -1,5 +1,5 @@
 // The joined paths of a lab: found when packets ask for them, forgotten when anything changes on
-// their way (bpf/join.bpf.c, docs/decisions/joined-paths.md).
+// their way (plane/bpf/join.bpf.c, docs/decisions/joined-paths.md).
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bpf/joiner.h"
+#include "plane/bpf/joiner.h"
 #include "lab/builder.h"
 #include "lab/path_walk.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpf/joiner.h"
+#include "plane/bpf/joiner.h"
 #include "wire/address.h"
 
 namespace viaduct::lab {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "bpf/upcall_program.h"
+#include "plane/bpf/upcall_program.h"
 #include "lab/node_settings.h"
 #include "sys/network/route_request.h"
 #include "sys/network/sysctl.h"

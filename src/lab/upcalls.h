@@ -30,7 +30,7 @@ struct Upcalls {
 
 // Gives the node default routes of these families, of the last resort, to a new TUN device, and
 // returns the device's other end (IFF_NO_PI, non-blocking). Packets come after their origin
-// (bpf/upcall_program.h); of the flows that have a route, copies go up. The connected networks'
+// (plane/bpf/upcall_program.h); of the flows that have a route, copies go up. The connected networks'
 // routes go, because the protocol finds its neighbours itself and may reach one by a detour; those
 // to link-local addresses stay. To be called once per node. Throws EnvironmentError if the kernel
 // cannot do it.

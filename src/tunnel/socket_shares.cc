@@ -79,7 +79,7 @@ std::array<uint64_t, 2> SourceOf(const Peer& peer) {
 }  // namespace
 
 SocketShares::SocketShares(int socket, std::span<const uint32_t> vnis, size_t room)
-    : shares_(bpf::AttachShares(socket, vnis, room)) {
+    : shares_(AttachShares(socket, vnis, room)) {
   by_vni_.reserve(vnis.size());
   for (const uint32_t vni : vnis) by_vni_.emplace(vni, by_vni_.size() + 1);
 }

@@ -8,7 +8,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "bpf/share_program.h"
+#include "tunnel/share_program.h"
 #include "tunnel/underlay.h"
 
 namespace viaduct::tunnel {
@@ -28,7 +28,7 @@ class SocketShares {
     uint64_t unknown_vni = 0;
   };
 
-  // `room`: bytes of the socket's buffer. Throws as bpf::AttachShares().
+  // `room`: bytes of the socket's buffer. Throws as AttachShares().
   SocketShares(int socket, std::span<const uint32_t> vnis, size_t room);
 
   // `client`: an index in `vnis`.
@@ -60,7 +60,7 @@ class SocketShares {
   viaduct_share& ShareOf(const Underlay::Message& message) const;
 
   std::unordered_map<uint32_t, size_t> by_vni_;  // index in shares_.all
-  bpf::Shares shares_;
+  Shares shares_;
   uint32_t overflowed_ = 0;
   std::atomic<bool> differs_ = true;  // some came before the program
 };

@@ -8,6 +8,7 @@ else()
   set_source_files_properties(${folder}/program.cc ${folder}/xdp_port_root_test.cc
                               PROPERTIES HEADER_FILE_ONLY ON)
 endif()
+viaduct_bpf_program(viaduct_xdp xdp/redirect Redirect xdp/redirect.h io/xdp_stamp.h)
 if(TARGET xdp_root_test)
   target_link_libraries(xdp_root_test PRIVATE viaduct_dpdk)  # one suite runs over all ports
   if(TARGET viaduct-dpdk)

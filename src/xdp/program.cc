@@ -16,10 +16,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "bpf/program.h"
-#include "bpf/redirect.h"
+#include "bpf/object.h"
 #include "bpf/refusal.h"
 #include "sys/network/filter.h"
+#include "xdp/redirect.h"
+
+namespace viaduct::bpf {
+extern const EmbeddedProgram kRedirectProgram;
+}
 
 namespace viaduct::xdp {
 namespace {
@@ -127,7 +131,7 @@ Program::Program(const std::string& interface, int ifindex, uint32_t queues,
   const auto instructions = Compile(interface, filter);
   bpf::KeepMessages();
   state_->object.reset(
-      bpf_object__open_mem(bpf::kRedirectProgram, bpf::kRedirectProgramSize, nullptr));
+      bpf_object__open_mem(bpf::kRedirectProgram.bytes, bpf::kRedirectProgram.size, nullptr));
   bpf_object* const object = state_->object.get();
   if (object == nullptr) Refuse(interface, "the program cannot be read");
   const auto length = static_cast<uint32_t>(instructions.size());

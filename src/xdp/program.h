@@ -1,4 +1,4 @@
-// The XDP program that directs an interface's frames to AF_XDP sockets (bpf/redirect.bpf.c):
+// The XDP program that directs an interface's frames to AF_XDP sockets (xdp/redirect.bpf.c):
 // loading it and attaching it, alone or beside those of others.
 #pragma once
 

@@ -1,5 +1,5 @@
 // How packets of a forwarder in userspace are told from others by the programs in the kernel
-// (src/bpf/upcall.h has the same numbers).
+// (src/plane/bpf/upcall.h has the same numbers).
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bpf/forwarder.h"
-#include "bpf/rbridge.h"
+#include "plane/bpf/forwarder.h"
+#include "plane/bpf/rbridge.h"
 
 namespace viaduct::bpf {
 

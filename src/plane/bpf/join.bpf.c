@@ -2,10 +2,10 @@
 // way do nothing but forward it, to the end of the last wire in one step. Whose path is which is
 // found in user space, when a first packet asks for it, and forgotten when anything changes on the
 // way.
-#include "join.h"
+#include "plane/bpf/join.h"
 
-#include "packet.bpf.h"
-#include "random.bpf.h"
+#include "plane/bpf/packet.bpf.h"
+#include "plane/bpf/random.bpf.h"
 
 #define SMALLEST 1                // the loader sets the numbers
 #define LOOK_AGAIN 1000000000ull  // ns

@@ -6,9 +6,9 @@
 // Discarded is only what the kernel would do nothing else with: unicast of IPv4 and IPv6 to its MAC
 // address, without options (which it checks, and answers, before it routes). Of IPv4, whatever is
 // not for the kernel; of IPv6, whatever a route forwards, because the kernel answers the rest.
-#include "packet.bpf.h"
+#include "plane/bpf/packet.bpf.h"
 
-#include "copy.h"
+#include "plane/bpf/copy.h"
 
 #define VERSION_AND_LENGTH 0x45  // of an IPv4 header without options
 #define FIRST_GROUP 224          // of the first byte: multicast, reserved, broadcast

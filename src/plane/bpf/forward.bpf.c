@@ -3,7 +3,7 @@
 // in the next node's namespace, where it comes in as if it had been received (bpf_redirect_peer()).
 // What the kernel's forwarding would do besides that (ip_forward(), ip6_forward()) is done here, or
 // the packet is left to the kernel.
-#include "packet.bpf.h"
+#include "plane/bpf/packet.bpf.h"
 
 #define SMALLEST_PORTS 1  // the loader sets the number of places
 

@@ -9,10 +9,10 @@
 // Loops are in functions that are not static: the verifier follows those once, by themselves
 // (Linux 5.12 for pointers to the tables), and static ones anew at each call. It reads 39,000
 // instructions in this way instead of 563,000, and a program loads in 30 ms instead of 0.9 s.
-#include "rbridge.h"
+#include "plane/bpf/rbridge.h"
 
-#include "packet.bpf.h"
-#include "rbridge_frame.bpf.h"
+#include "plane/bpf/packet.bpf.h"
+#include "plane/bpf/rbridge_frame.bpf.h"
 
 #define MOST_PROBES 256
 // Of a terminal's frame, so that it can shrink to that again: bpf_skb_change_tail() cuts nothing

@@ -1,10 +1,10 @@
-#include "bpf/upcall_program.h"
+#include "plane/bpf/upcall_program.h"
 
 #include <utility>
 
 #include "bpf/object.h"
-#include "bpf/program.h"
-#include "bpf/upcall.h"
+#include "plane/bpf/program.h"
+#include "plane/bpf/upcall.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {
@@ -27,7 +27,7 @@ viaduct_upcall_settings SettingsOf(const UpcallOptions& options) {
 
 std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& options) {
   const viaduct_upcall_settings settings = SettingsOf(options);
-  const Object object(kUpcallProgram, kUpcallProgramSize, "viaduct_upcall_mark",
+  const Object object(kUpcallProgram, "viaduct_upcall_mark",
                       {{"upcall_flows4", settings.copies_ipv4 != 0 ? kMostFlows : 1},
                        {"upcall_flows6", settings.copies_ipv6 != 0 ? kMostFlows : 1}},
                       std::as_bytes(std::span(&settings, 1)), kPurpose);

@@ -1,26 +1,28 @@
-#include "bpf/share_program.h"
+#include "tunnel/share_program.h"
 
-#include <bpf/bpf.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "base/error.h"
 #include "bpf/object.h"
-#include "bpf/program.h"
 
 namespace viaduct::bpf {
+extern const EmbeddedProgram kShareProgram;
+}
+
+namespace viaduct::tunnel {
 namespace {
 
-constexpr Object::Purpose kOfShares{"eBPF at the tunnel's socket",
-                                    "whoever floods it takes its buffer from all clients"};
+constexpr bpf::Object::Purpose kOfShares{"eBPF at the tunnel's socket",
+                                         "whoever floods it takes its buffer from all clients"};
 
 template <class T>
-std::unique_ptr<T, Unmap> MapTable(const Object& object, const char* name, size_t entries) {
+std::unique_ptr<T, Unmap> MapTable(const bpf::Object& object, const char* name, size_t entries) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t bytes = (entries * sizeof(T) + page - 1) / page * page;
   void* const memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object.Map(name), 0);
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object.Map(name).fd(), 0);
   if (memory == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr): a macro of the kernel's
     throw EnvironmentError(SystemError("map a table of the kernel", errno).what());
   }
@@ -30,13 +32,14 @@ std::unique_ptr<T, Unmap> MapTable(const Object& object, const char* name, size_
 }  // namespace
 
 Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room) {
-  const Object object(kShareProgram, kShareProgramSize, "viaduct_share",
-                      {{"shares", vnis.size() + 1}, {"share_vnis", vnis.size()}}, {}, kOfShares);
-  const int by_vni = object.Map("share_vnis");
+  const bpf::Object object(bpf::kShareProgram, "viaduct_share",
+                           {{"shares", vnis.size() + 1}, {"share_vnis", vnis.size()}}, {},
+                           kOfShares);
+  const bpf::Map by_vni = object.Map("share_vnis");
   uint32_t index = VIADUCT_SHARE_STRANGERS;
   for (const uint32_t vni : vnis) {
     ++index;
-    SystemCall("tell the kernel of a VNI", bpf_map_update_elem(by_vni, &vni, &index, BPF_ANY));
+    by_vni.Set(vni, index, "tell the kernel of a VNI");
   }
   Shares shares{MapTable<viaduct_share>(object, "shares", vnis.size() + 1),
                 MapTable<viaduct_share_sum>(object, "share_sum", 1)};
@@ -45,4 +48,4 @@ Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room) {
   return shares;
 }
 
-}  // namespace viaduct::bpf
+}  // namespace viaduct::tunnel

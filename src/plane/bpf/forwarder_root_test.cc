@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/sysctl.h"

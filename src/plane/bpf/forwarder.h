@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpf/object.h"
-#include "bpf/port.h"
+#include "plane/bpf/port.h"
 #include "wire/address.h"
 #include "wire/bytes.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bpf/join.h"
 #include "bpf/object.h"
+#include "plane/bpf/join.h"
 #include "wire/address.h"
 
 namespace viaduct::bpf {

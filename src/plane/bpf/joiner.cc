@@ -1,7 +1,4 @@
-#include "bpf/joiner.h"
-
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
+#include "plane/bpf/joiner.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +10,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "bpf/program.h"
+#include "bpf/ring.h"
+#include "plane/bpf/program.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {
@@ -84,7 +82,7 @@ uint64_t CoarseNow() {
 
 struct Joiner::State {
   explicit State(const std::vector<JoinWire>& wires)
-      : object(kJoinProgram, kJoinProgramSize, "viaduct_join",
+      : object(kJoinProgram, "viaduct_join",
                {{"join_ports", PlacesOf(wires)},
                 {"wire_losses", LossesOf(wires)},
                 {"path_numbers", kMostPaths},
@@ -100,17 +98,13 @@ struct Joiner::State {
         addresses(object.Map("router_addresses")),
         losses(object.Map("wire_losses")),
         too_bigs(object.Map("too_bigs")),
-        ring(ring_buffer__new(object.Map("join_requests"), &State::OnRequest, this, nullptr),
-             ring_buffer__free),
-        processors(static_cast<size_t>(libbpf_num_possible_cpus())) {
-    if (!ring) throw SystemError("map the requests of joined paths", errno);
-  }
-
-  static int OnRequest(void* state, void* data, size_t) {
-    auto& requests = static_cast<State*>(state)->requests;
-    requests.insert(KeyOf(*static_cast<const viaduct_join_key*>(data)));
-    return requests.size() < kMostRequests ? 0 : -1;
-  }
+        ring(
+            object.Map("join_requests"),
+            [this](const void* event) {
+              requests.insert(KeyOf(*static_cast<const viaduct_join_key*>(event)));
+              return requests.size() < kMostRequests;
+            },
+            "map the requests of joined paths") {}
 
   void SetPort(const JoinWire::End& end, const JoinWire::End& other) {
     viaduct_join_port port{};
@@ -118,14 +112,11 @@ struct Joiner::State {
     Copy(other.mac, port.far_mac);
     if (end.loss) {
       const auto number = static_cast<uint32_t>(loss_numbers.size());
-      const viaduct_wire_loss loss = RawLoss(*end.loss);
-      SystemCall("set up the losses of a wire",
-                 bpf_map_update_elem(losses, &number, &loss, BPF_ANY));
+      losses.Set(number, RawLoss(*end.loss), "set up the losses of a wire");
       loss_numbers[end.ifindex] = number;
       port.loss = number + 1;
     }
-    SystemCall("set up a wire of joined paths",
-               bpf_map_update_elem(ports, &end.ifindex, &port, BPF_ANY));
+    ports.Set(end.ifindex, port, "set up a wire of joined paths");
   }
 
   // Returns the first.
@@ -134,17 +125,14 @@ struct Joiner::State {
     for (size_t i = ends.size(); i > 0; --i) {
       const viaduct_loss_on_way wire{loss_numbers.at(ends[i - 1]), next};
       next = places.at(i - 1);
-      SystemCall("store a wire that loses",
-                 bpf_map_update_elem(losses_on_way, &next, &wire, BPF_ANY));
+      losses_on_way.Set(next, wire, "store a wire that loses");
     }
     return next;
   }
 
   Object object;
-  int ports, numbers, paths, losses_on_way, traffic, addresses, losses,
-      too_bigs;  // descriptors of the object
-  std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring;
-  size_t processors;
+  Map ports, numbers, paths, losses_on_way, traffic, addresses, losses, too_bigs;
+  Ring ring;
   std::set<PathKey> requests;
   std::map<int, uint32_t> loss_numbers;  // by port
   std::map<uint32_t, uint32_t> known;    // routers by address, in network byte order
@@ -174,11 +162,11 @@ Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
 
 Joiner::~Joiner() = default;
 
-int Joiner::Fd() const { return ring_buffer__epoll_fd(state_->ring.get()); }
+int Joiner::Fd() const { return state_->ring.fd(); }
 
 std::vector<PathKey> Joiner::TakeRequests() {
   state_->requests.clear();
-  ring_buffer__consume(state_->ring.get());
+  state_->ring.Read();
   return {state_->requests.begin(), state_->requests.end()};
 }
 
@@ -198,23 +186,17 @@ bool Joiner::Set(const PathKey& key, const JoinedPath& path, const PathCounters&
   }
   raw.too_bigs = path.too_bigs;
   raw.first_loss = state_->SetLossesOnWay(path.lossy_ends, counters.lost);
-  SystemCall("store a joined path",
-             bpf_map_update_elem(state_->paths, &counters.passed, &raw, BPF_ANY));
-  if (bpf_map_update_elem(state_->numbers, &raw.key, &counters.passed, BPF_ANY) == 0) return true;
+  state_->paths.Set(counters.passed, raw, "store a joined path");
+  if (state_->numbers.TrySet(raw.key, counters.passed)) return true;
   if (errno == E2BIG) return false;
   throw SystemError("store the number of a joined path", errno);
 }
 
-void Joiner::Remove(const PathKey& key) {
-  const viaduct_join_key raw = KeyOf(key);
-  bpf_map_delete_elem(state_->numbers, &raw);
-}
+void Joiner::Remove(const PathKey& key) { state_->numbers.Remove(KeyOf(key)); }
 
 uint64_t Joiner::TooBigs() const {
-  const uint32_t first = 0;
-  uint64_t count = 0;
-  SystemCall("count messages of path MTUs", bpf_map_lookup_elem(state_->too_bigs, &first, &count));
-  return count;
+  constexpr uint32_t kFirst = 0;
+  return state_->too_bigs.Get<uint64_t>(kFirst, "count messages of path MTUs");
 }
 
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {
@@ -228,11 +210,10 @@ void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {
   for (const auto& [key, router] : wanted) {
     const auto known = state_->known.find(key);
     if (known != state_->known.end() && known->second == router) continue;
-    SystemCall("store a router's address",
-               bpf_map_update_elem(state_->addresses, &key, &router, BPF_ANY));
+    state_->addresses.Set(key, router, "store a router's address");
   }
   for (const auto& [key, router] : state_->known) {
-    if (!wanted.contains(key)) bpf_map_delete_elem(state_->addresses, &key);
+    if (!wanted.contains(key)) state_->addresses.Remove(key);
   }
   state_->known = std::move(wanted);
 }
@@ -240,16 +221,13 @@ void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {
 void Joiner::SetFarMac(int port, const wire::MacAddress& mac) {
   viaduct_join_port value = CountersOf(port);
   Copy(mac, value.far_mac);
-  SystemCall("change a wire of joined paths",
-             bpf_map_update_elem(state_->ports, &port, &value, BPF_EXIST));
+  state_->ports.Replace(port, value, "change a wire of joined paths");
 }
 
 viaduct_joined_traffic Joiner::TrafficOf(uint32_t counter) const {
-  std::vector<viaduct_joined_traffic> each(state_->processors);
-  SystemCall("read the traffic of a joined path",
-             bpf_map_lookup_elem(state_->traffic, &counter, each.data()));
   viaduct_joined_traffic sum{};
-  for (const viaduct_joined_traffic& one : each) {
+  for (const auto& one : state_->traffic.GetEach<viaduct_joined_traffic>(
+           counter, "read the traffic of a joined path")) {
     sum.packets += one.packets;
     sum.bytes += one.bytes;
   }
@@ -257,24 +235,17 @@ viaduct_joined_traffic Joiner::TrafficOf(uint32_t counter) const {
 }
 
 void Joiner::ClearTraffic(uint32_t counter) {
-  const std::vector<viaduct_joined_traffic> none(state_->processors);
-  SystemCall("clear the traffic of a joined path",
-             bpf_map_update_elem(state_->traffic, &counter, none.data(), BPF_ANY));
+  state_->traffic.SetEach(counter, viaduct_joined_traffic{}, "clear the traffic of a joined path");
 }
 
 viaduct_join_port Joiner::CountersOf(int port) const {
-  viaduct_join_port counters{};
-  SystemCall("read the counters of a wire", bpf_map_lookup_elem(state_->ports, &port, &counters));
-  return counters;
+  return state_->ports.Get<viaduct_join_port>(port, "read the counters of a wire");
 }
 
 std::optional<viaduct_wire_loss> Joiner::LossOf(int port) const {
   const auto number = state_->loss_numbers.find(port);
   if (number == state_->loss_numbers.end()) return std::nullopt;
-  viaduct_wire_loss loss{};
-  SystemCall("read the losses of a wire",
-             bpf_map_lookup_elem_flags(state_->losses, &number->second, &loss, BPF_F_LOCK));
-  return loss;
+  return state_->losses.GetLocked<viaduct_wire_loss>(number->second, "read the losses of a wire");
 }
 
 }  // namespace viaduct::bpf

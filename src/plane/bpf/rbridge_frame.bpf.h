@@ -2,7 +2,7 @@
  * TRILL (RFC 6325, section 3), with the inner VLAN tag. */
 #pragma once
 
-#include "packet.bpf.h"
+#include "plane/bpf/packet.bpf.h"
 
 #define TYPE_TRILL 0x22f3
 #define TYPE_ISIS 0x22f4

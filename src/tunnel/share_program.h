@@ -8,9 +8,9 @@
 #include <memory>
 #include <span>
 
-#include "bpf/share.h"
+#include "tunnel/share.h"
 
-namespace viaduct::bpf {
+namespace viaduct::tunnel {
 
 // Ends a mapping of this process.
 struct Unmap {
@@ -31,4 +31,4 @@ struct Shares {
 // SystemError if the socket does not.
 Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room);
 
-}  // namespace viaduct::bpf
+}  // namespace viaduct::tunnel

@@ -1,5 +1,5 @@
-// What is said of programs that the kernel does not load, and what older kernels use instead. Needs
-// root.
+// Older kernels: what is said where they do not load the room's programs, and what is used instead.
+// Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,43 +11,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "bpf/forwarder.h"
-#include "bpf/program.h"
-#include "bpf/refusal.h"
-#include "bpf/upcall_program.h"
+#include "plane/bpf/forwarder.h"
+#include "plane/bpf/program.h"
+#include "plane/bpf/upcall_program.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {
 namespace {
-
-TEST(Refusal, TheVerifiersLastWords) {
-  EXPECT_EQ(LastWords("libbpf: prog 'x': BPF program load failed: Permission denied\n"
-                      "libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
-                      "0: R1=ctx R10=fp0\n"
-                      "1: (71) r0 = *(u8 *)(r2 +0)\n"
-                      "R2 !read_ok\n"
-                      "processed 2 insns (limit 1000000)\n"
-                      "-- END PROG LOAD LOG --\n"
-                      "libbpf: failed to load program 'x'\n"),
-            "R2 !read_ok");
-}
-
-TEST(Refusal, WithoutAVerifier) {
-  EXPECT_EQ(
-      LastWords("libbpf: first\nlibbpf: map 'm': failed to create: Operation not permitted\n"),
-      "libbpf: map 'm': failed to create: Operation not permitted");
-  EXPECT_EQ(LastWords(""), "");
-  EXPECT_EQ(LastWords("\n\n"), "");
-}
-
-TEST(Refusal, WordsOfTheEnvironment) {
-  EXPECT_FALSE(IsSaidToLack("tcx"));
-  setenv("VIADUCT_EBPF_LACKS", "bpf_redirect_peer() tcx", 1);
-  EXPECT_TRUE(IsSaidToLack("tcx"));
-  EXPECT_TRUE(IsSaidToLack("bpf_redirect_peer()"));
-  EXPECT_FALSE(IsSaidToLack("bpf_redirect()"));
-  unsetenv("VIADUCT_EBPF_LACKS");
-}
 
 // Sets the environment while it exists.
 struct Lacking {
@@ -55,7 +25,7 @@ struct Lacking {
   ~Lacking() { unsetenv("VIADUCT_EBPF_LACKS"); }
 };
 
-class RefusalRootTest : public testing::Test {
+class OlderKernelRootTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (eBPF)";
@@ -73,14 +43,16 @@ class RefusalRootTest : public testing::Test {
 };
 
 // Under another license the kernel does not let a program look up routes.
-TEST_F(RefusalRootTest, AShortMessageAndTheWholeLogInAFile) {
-  std::vector<unsigned char> program(kForwardProgram, kForwardProgram + kForwardProgramSize);
+TEST_F(OlderKernelRootTest, AShortMessageAndTheWholeLogInAFile) {
+  const auto& [bytes, size] = kForwardProgram;
+  std::vector<unsigned char> program(bytes, bytes + size);
   const std::string_view gpl("GPL\0", 4), other("BSD\0", 4);
   const auto found = std::search(program.begin(), program.end(), gpl.begin(), gpl.end());
   ASSERT_NE(found, program.end());
   std::ranges::copy(other, found);
-  const std::string message = MessageOf(
-      [&] { const Object object(program.data(), program.size(), "viaduct_forward", {}); });
+  const std::string message = MessageOf([&] {
+    const Object object({program.data(), program.size()}, "viaduct_forward", {});
+  });
   EXPECT_THAT(message, testing::HasSubstr("cannot call GPL-restricted function"));
   EXPECT_THAT(message,
               testing::HasSubstr("log is in /run/viaduct/.ebpf-log); use another data_plane"));
@@ -89,13 +61,13 @@ TEST_F(RefusalRootTest, AShortMessageAndTheWholeLogInAFile) {
   unlink("/run/viaduct/.ebpf-log");
 }
 
-TEST_F(RefusalRootTest, AKernelWithoutAHelper) {
+TEST_F(OlderKernelRootTest, AKernelWithoutAHelper) {
   const Lacking lacking("bpf_redirect_peer()");
   EXPECT_THAT(WhyNot(),
               testing::HasSubstr("too old, without bpf_redirect_peer(); use another data_plane"));
 }
 
-TEST_F(RefusalRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
+TEST_F(OlderKernelRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
   for (const char* helper : {"bpf_skb_change_head()", "bpf_clone_redirect()"}) {
     const Lacking lacking(helper);
     EXPECT_THAT(
@@ -105,7 +77,7 @@ TEST_F(RefusalRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
 }
 
 // Before Linux 6.6.
-TEST_F(RefusalRootTest, AKernelWithoutTcx) {
+TEST_F(OlderKernelRootTest, AKernelWithoutTcx) {
   const Lacking lacking("tcx");
   EXPECT_EQ(WhyNot(), "");
 }

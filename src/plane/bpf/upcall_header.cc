@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bpf/upcall.h"
-#include "bpf/upcall_program.h"
+#include "plane/bpf/upcall.h"
+#include "plane/bpf/upcall_program.h"
 #include "sys/network/packet_marks.h"
 
 namespace viaduct::bpf {

@@ -5,10 +5,15 @@
 // The filter is classic BPF, which libpcap compiles, and which this program executes: one verified
 // program serves for every filter, beside other programs too. Loads beyond the end of a frame and
 // divisions by 0 mean "no match", as in the kernel (net/core/filter.c).
-#include "redirect.h"
+// libbpf needs the types of linux/bpf.h.
+// clang-format off
+#include <linux/bpf.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+// clang-format on
 
-#include "../io/xdp_stamp.h"
-#include "packet.bpf.h"
+#include "io/xdp_stamp.h"
+#include "xdp/redirect.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_XSKMAP);

@@ -1,7 +1,7 @@
 #include <array>
 
-#include "bpf/forwarder.h"
-#include "bpf/joiner.h"
+#include "plane/bpf/forwarder.h"
+#include "plane/bpf/joiner.h"
 
 namespace viaduct::bpf {
 

@@ -20,8 +20,8 @@
 
 #include "base/error.h"
 #include "base/socket_option.h"
-#include "bpf/forwarder.h"
-#include "bpf/upcall_program.h"
+#include "plane/bpf/forwarder.h"
+#include "plane/bpf/upcall_program.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_marks.h"

@@ -1,7 +1,5 @@
-#include "bpf/forwarder.h"
+#include "plane/bpf/forwarder.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,7 +7,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "bpf/program.h"
+#include "plane/bpf/program.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {
@@ -42,7 +40,7 @@ viaduct_port Port::ToValue() const {
 struct Forwarder::State {
   explicit State(uint32_t place_count)
       : place_mask(place_count - 1),
-        object(kForwardProgram, kForwardProgramSize, "viaduct_forward",
+        object(kForwardProgram, "viaduct_forward",
                {{"ports", place_count}, {"port_counters", place_count}},
                std::as_bytes(std::span(&place_mask, 1))),
         ports(object.Map("ports")),
@@ -57,14 +55,13 @@ struct Forwarder::State {
       filter.bits[hash / 64] |= uint64_t{1} << (hash % 64);
     }
     const uint32_t only = 0;
-    SystemCall("store which addresses the eBPF data plane may have",
-               bpf_map_update_elem(own_filter, &only, &filter, BPF_ANY));
+    own_filter.Set(only, filter, "store which addresses the eBPF data plane may have");
   }
 
   uint32_t place_mask;  // the program's one constant
   Object object;
-  int ports, counters, own_addresses, own_filter;  // descriptors of the object
-  std::set<uint32_t> own;                          // in network byte order, as in the map
+  Map ports, counters, own_addresses, own_filter;
+  std::set<uint32_t> own;  // in network byte order, as in the map
 };
 
 std::string WhyNot() {
@@ -81,9 +78,7 @@ Forwarder::Forwarder(int namespace_fd, const std::vector<Port>& ports)
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
   for (const Port& port : ports) {
     const uint32_t place = static_cast<uint32_t>(port.ifindex) & state_->place_mask;
-    const viaduct_port value = port.ToValue();
-    SystemCall("set up a port of the eBPF data plane",
-               bpf_map_update_elem(state_->ports, &place, &value, BPF_ANY));
+    state_->ports.Set(place, port.ToValue(), "set up a port of the eBPF data plane");
   }
   for (const Port& port : ports) state_->object.Attach(port.ifindex);
 }
@@ -100,11 +95,10 @@ void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>& addresses) {
   }
   const uint8_t present = 1;
   for (const uint32_t key : wanted) {
-    SystemCall("store an address for the eBPF data plane",
-               bpf_map_update_elem(state_->own_addresses, &key, &present, BPF_ANY));
+    state_->own_addresses.Set(key, present, "store an address for the eBPF data plane");
   }
   for (const uint32_t key : state_->own) {
-    if (!wanted.contains(key)) bpf_map_delete_elem(state_->own_addresses, &key);
+    if (!wanted.contains(key)) state_->own_addresses.Remove(key);
   }
   state_->own = std::move(wanted);
   state_->FilterOwn();
@@ -112,9 +106,8 @@ void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>& addresses) {
 
 viaduct_port_counters Forwarder::CountersOf(int ifindex) const {
   const uint32_t place = static_cast<uint32_t>(ifindex) & state_->place_mask;
-  std::vector<viaduct_port_counters> each(static_cast<size_t>(libbpf_num_possible_cpus()));
-  SystemCall(fmt::format("read the eBPF data plane's counters of interface {}", ifindex),
-             bpf_map_lookup_elem(state_->counters, &place, each.data()));
+  const auto each = state_->counters.GetEach<viaduct_port_counters>(
+      place, fmt::format("read the eBPF data plane's counters of interface {}", ifindex));
   viaduct_port_counters sum{};
   for (const viaduct_port_counters& one : each) {
     for (size_t i = 0; i < VIADUCT_OUTCOMES; ++i) sum.packets[i] += one.packets[i];

@@ -1,16 +1,14 @@
-#include "bpf/copy_filter.h"
+#include "plane/bpf/copy_filter.h"
 
-#include <bpf/bpf.h>
 #include <net/if.h>
 
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <utility>
 
 #include "base/error.h"
-#include "bpf/copy.h"
-#include "bpf/program.h"
+#include "plane/bpf/copy.h"
+#include "plane/bpf/program.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {
@@ -27,20 +25,17 @@ Key NetworkKey(const wire::IpPrefix& network) {
   return key;
 }
 
-// Calls `use` with the address of the network's key.
+// Calls `use` with the network's key.
 template <class Use>
 auto WithKey(const wire::IpPrefix& network, const Use& use) {
   if (network.address.family == wire::Family::kIpv4) {
-    const auto key = NetworkKey<viaduct_copy_network4>(network);
-    return use(&key);
+    return use(NetworkKey<viaduct_copy_network4>(network));
   }
-  const auto key = NetworkKey<viaduct_copy_network6>(network);
-  return use(&key);
+  return use(NetworkKey<viaduct_copy_network6>(network));
 }
 
 Object LoadCopyProgram(size_t most_networks) {
   return {kCopyProgram,
-          kCopyProgramSize,
           "viaduct_copy",
           {{"copy_networks4", most_networks}, {"copy_networks6", most_networks}},
           {},
@@ -56,13 +51,13 @@ struct CopyFilter::State {
         networks6(object.Map("copy_networks6")),
         variables(object.Map(".bss")) {}
 
-  int NetworksOf(wire::Family family) const {
+  Map NetworksOf(wire::Family family) const {
     return family == wire::Family::kIpv4 ? networks4 : networks6;
   }
 
   Object object;
-  int networks4, networks6, variables;  // descriptors of the object
-  std::map<int, UniqueFd> links;        // by ifindex
+  Map networks4, networks6, variables;
+  std::map<int, UniqueFd> links;  // by ifindex
 };
 
 std::string WhyNoCopyFilter() {
@@ -83,23 +78,20 @@ CopyFilter::~CopyFilter() = default;
 
 bool CopyFilter::Set(const wire::IpPrefix& network, Taker taker) {
   const uint8_t value = taker == Taker::kKernel ? VIADUCT_COPY_KERNEL : VIADUCT_COPY_FORWARDER;
-  const int map = state_->NetworksOf(network.address.family);
-  const int error = WithKey(
-      network, [&](const void* key) { return bpf_map_update_elem(map, key, &value, BPF_ANY); });
-  return error == 0;
+  const Map map = state_->NetworksOf(network.address.family);
+  return WithKey(network, [&](const auto& key) { return map.TrySet(key, value); });
 }
 
 void CopyFilter::Remove(const wire::IpPrefix& network) {
-  const int map = state_->NetworksOf(network.address.family);
-  WithKey(network, [&](const void* key) { return bpf_map_delete_elem(map, key); });
+  const Map map = state_->NetworksOf(network.address.family);
+  WithKey(network, [&](const auto& key) { map.Remove(key); });
 }
 
 void CopyFilter::Discard(const std::set<wire::Family>& families) {
   const uint32_t only = 0;
   const uint32_t value = (families.contains(wire::Family::kIpv4) ? VIADUCT_COPY_IPV4 : 0) |
                          (families.contains(wire::Family::kIpv6) ? VIADUCT_COPY_IPV6 : 0);
-  SystemCall("tell which copies a kernel does not need",
-             bpf_map_update_elem(state_->variables, &only, &value, BPF_ANY));
+  state_->variables.Set(only, value, "tell which copies a kernel does not need");
 }
 
 void CopyFilter::AttachTo(int namespace_fd, const std::set<int>& ifindexes) {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "bpf/copy_filter.h"
+#include "plane/bpf/copy_filter.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "wire/test/packet_builder.h"

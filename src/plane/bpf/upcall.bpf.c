@@ -17,7 +17,7 @@
 #include <bpf/bpf_helpers.h>
 // clang-format on
 
-#include "upcall.h"
+#include "plane/bpf/upcall.h"
 
 #define SMALLEST_FLOWS 1         // the loader sets the numbers
 #define RECENT_FLOWS 256         // of each processor

@@ -19,7 +19,7 @@
 #include <bpf/bpf_helpers.h>
 // clang-format on
 
-#include "port.h"
+#include "plane/bpf/port.h"
 
 #define AF_INET 2
 #define AF_INET6 10

@@ -19,7 +19,7 @@
 #include <bpf/bpf_helpers.h>
 // clang-format on
 
-#include "share.h"
+#include "tunnel/share.h"
 
 #define ALL (~0U)  // of the datagram's bytes
 #define VXLAN_FLAG_I 0x08000000U

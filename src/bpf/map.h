@@ -1,0 +1,87 @@
+// Tables of eBPF programs, read and written from outside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace viaduct::bpf {
+
+// The number of processors that this machine may have: a table "per CPU" has a value for each.
+size_t PossibleProcessors();
+
+// One table of an Object, which owns the descriptor. Types of keys and values must be those that
+// the program declares. `doing` begins the text of errors: "store an address". Safe from any
+// thread.
+class Map {
+ public:
+  explicit Map(int fd) : fd_(fd) {}
+
+  int fd() const { return fd_; }
+
+  // Adds or replaces an entry. Throws SystemError.
+  template <class Key, class Value>
+  void Set(const Key& key, const Value& value, const std::string& doing) const {
+    Require(TrySet(key, value), doing);
+  }
+  // Replaces an entry. Throws SystemError, if there is none, too.
+  template <class Key, class Value>
+  void Replace(const Key& key, const Value& value, const std::string& doing) const {
+    Require(SetBytes(&key, &value, kOnlyPresent), doing);
+  }
+  // Returns whether the entry was added or replaced; otherwise errno says why not.
+  template <class Key, class Value>
+  bool TrySet(const Key& key, const Value& value) const {
+    return SetBytes(&key, &value, 0);
+  }
+  // Removes an entry, if there is one.
+  template <class Key>
+  void Remove(const Key& key) const {
+    RemoveBytes(&key);
+  }
+  // Throws SystemError, if there is no such entry, too.
+  template <class Value, class Key>
+  Value Get(const Key& key, const std::string& doing) const {
+    Value value{};
+    Require(GetBytes(&key, &value, 0), doing);
+    return value;
+  }
+  // The same of a value with a bpf_spin_lock, which no program changes meanwhile.
+  template <class Value, class Key>
+  Value GetLocked(const Key& key, const std::string& doing) const {
+    Value value{};
+    Require(GetBytes(&key, &value, kLocked), doing);
+    return value;
+  }
+
+  // The values of an entry of a table "per CPU", PossibleProcessors() many. Throws SystemError.
+  template <class Value, class Key>
+  std::vector<Value> GetEach(const Key& key, const std::string& doing) const {
+    static_assert(sizeof(Value) % kAlignment == 0, "the kernel would put padding between values");
+    std::vector<Value> values(PossibleProcessors());
+    Require(GetBytes(&key, values.data(), 0), doing);
+    return values;
+  }
+  // Stores the same value for each processor. Throws SystemError.
+  template <class Key, class Value>
+  void SetEach(const Key& key, const Value& value, const std::string& doing) const {
+    static_assert(sizeof(Value) % kAlignment == 0, "the kernel would put padding between values");
+    const std::vector<Value> values(PossibleProcessors(), value);
+    Require(SetBytes(&key, values.data(), 0), doing);
+  }
+
+ private:
+  static constexpr size_t kAlignment = 8;
+  static constexpr uint64_t kOnlyPresent = 2;  // BPF_EXIST of linux/bpf.h
+  static constexpr uint64_t kLocked = 4;       // BPF_F_LOCK
+
+  static void Require(bool success, const std::string& doing);
+  bool SetBytes(const void* key, const void* value, uint64_t flags) const;
+  bool GetBytes(const void* key, void* value, uint64_t flags) const;
+  void RemoveBytes(const void* key) const;
+
+  int fd_;
+};
+
+}  // namespace viaduct::bpf

@@ -1,0 +1,14 @@
+// The object files of the room's programs, which the build compiles and embeds (programs.cmake).
+#pragma once
+
+#include "bpf/object.h"
+
+namespace viaduct::bpf {
+
+extern const EmbeddedProgram kCopyProgram;
+extern const EmbeddedProgram kForwardProgram;
+extern const EmbeddedProgram kJoinProgram;
+extern const EmbeddedProgram kRBridgeProgram;
+extern const EmbeddedProgram kUpcallProgram;
+
+}  // namespace viaduct::bpf
