@@ -182,7 +182,8 @@ class Client {
   void NoteSimulator(const lab::SimulatorHistory& history);
   // The lab as built: topology plus run facts (namespace paths, broker pid), for `ls --json`.
   nlohmann::json Describe();
-  // After this the lab outlives the connection, until DestroyLab() (`viaduct up`).
+  // After this the lab outlives the connection, until DestroyLab() (`viaduct up`); that of a client
+  // which has its connection from NewConnection() does nothing.
   void Detach();
   // A further connection to the same broker, for a process that this one starts (it inherits the
   // descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.

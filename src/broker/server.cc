@@ -199,9 +199,9 @@ Reply PerformOnLab(Operations& operations, Message& request) {
 
 }  // namespace
 
-void Server::AddConnection(UniqueFd socket) {
+Connection& Server::AddConnection(UniqueFd socket) {
   ipc::AllowLongAnswers(socket.get());
-  connections_.emplace_back(std::move(socket), kService);
+  return connections_.emplace_back(std::move(socket), kService);
 }
 
 void Server::Run() {
@@ -232,6 +232,7 @@ bool Server::ServeRound() {
       }
       NoteEnd(asking);
       if (connections_.size() == 1 && !listener_) return false;
+      further_.erase(&asking);
       connections_.erase(served[i]);
     } else if (waits[i].fd == listener) {
       Accept();
@@ -274,7 +275,7 @@ Reply Server::Perform(Message& request, const Connection& from) {
   switch (request.code.As<Request>()) {
     case Request::kNewConnection: {
       auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
-      AddConnection(std::move(pair.first));
+      further_.insert(&AddConnection(std::move(pair.first)));
       return ReplyWith(std::move(pair.second));
     }
     case Request::kDetach:
@@ -284,6 +285,9 @@ Reply Server::Perform(Message& request, const Connection& from) {
       }
       return {};
     case Request::kDestroyLab:
+      // A simulator whose supervisor was killed may still end in an orderly way, which must not
+      // end the lab.
+      if (listener_ && further_.contains(&from)) return {};
       operations_.DestroyLab();
       listener_.reset();
       return {};

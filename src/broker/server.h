@@ -2,6 +2,7 @@
 #pragma once
 
 #include <list>
+#include <set>
 
 #include "base/fd.h"
 #include "broker/operations.h"
@@ -14,7 +15,7 @@ class Server {
   // `operations` must outlive the server.
   explicit Server(Operations& operations) : operations_(operations) {}
 
-  void AddConnection(UniqueFd socket);
+  ipc::Connection& AddConnection(UniqueFd socket);
 
   // Serves until the last connection ends (a detached lab: until it is destroyed and then the last
   // connection ends) or the operations say so. The last connection stays open until the server is
@@ -29,8 +30,9 @@ class Server {
 
   Operations& operations_;
   std::list<ipc::Connection> connections_;
-  UniqueFd listener_;                        // while the lab is detached
-  const ipc::Connection* keeper_ = nullptr;  // who detached it, until it ends
+  std::set<const ipc::Connection*> further_;  // kNewConnection: of processes that a client starts
+  UniqueFd listener_;                         // while the lab is detached
+  const ipc::Connection* keeper_ = nullptr;   // who detached it, until it ends
 };
 
 }  // namespace viaduct::broker

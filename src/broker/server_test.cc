@@ -335,34 +335,62 @@ TEST_F(ServerTest, FurtherConnectionKeepsTheBrokerAlive) {
   second.Kill(1, 2);
 }
 
-TEST_F(ServerTest, DetachedLabIsFoundByItsOwnerUntilDestroyed) {
-  // An abstract address: no file.
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const auto length = static_cast<socklen_t>(
-      offsetof(sockaddr_un, sun_path) + 1 +
-      snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "viaduct-test-%d", getpid()));
-  EXPECT_CALL(operations_, Detach()).WillOnce([&] {
+// Where a detached lab is found: an abstract address, no file.
+class Meeting {
+ public:
+  Meeting() {
+    address_.sun_family = AF_UNIX;
+    length_ = static_cast<socklen_t>(
+        offsetof(sockaddr_un, sun_path) + 1 +
+        snprintf(address_.sun_path + 1, sizeof address_.sun_path - 1, "viaduct-test-%d", getpid()));
+  }
+
+  UniqueFd Listen() const {
     UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address_), length_), 0);
     EXPECT_EQ(listen(listener.get(), 4), 0);
     return listener;
-  });
+  }
+  UniqueFd Connect() const {
+    UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(connection.get(), reinterpret_cast<const sockaddr*>(&address_), length_), 0);
+    return connection;
+  }
+
+ private:
+  sockaddr_un address_{};
+  socklen_t length_ = 0;
+};
+
+TEST_F(ServerTest, ASimulatorsEndDoesNotEndADetachedLab) {
+  const Meeting meeting;
+  EXPECT_CALL(operations_, Detach()).WillOnce([&] { return meeting.Listen(); });
+  EXPECT_CALL(operations_, MayConnect(geteuid())).WillOnce(Return(true));
+  EXPECT_CALL(operations_, NoteKeepersEnd());
+  testing::Expectation other = EXPECT_CALL(operations_, Kill(1, 2));
+  EXPECT_CALL(operations_, DestroyLab()).After(other);
+  auto supervisor = std::make_unique<Client>(Start());
+  Client simulator(supervisor->NewConnection());
+  supervisor->Detach();
+  supervisor.reset();
+  simulator.DestroyLab();
+  simulator.Kill(1, 2);
+  Client(meeting.Connect()).DestroyLab();
+}
+
+TEST_F(ServerTest, DetachedLabIsFoundByItsOwnerUntilDestroyed) {
+  const Meeting meeting;
+  EXPECT_CALL(operations_, Detach()).WillOnce([&] { return meeting.Listen(); });
   EXPECT_CALL(operations_, MayConnect(geteuid())).WillOnce(Return(false)).WillOnce(Return(true));
   testing::Expectation forgotten = EXPECT_CALL(operations_, NoteKeepersEnd());
   EXPECT_CALL(operations_, DestroyLab()).After(forgotten);
-  const auto connect_again = [&] {
-    UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(connection.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
-    return connection;
-  };
   {
     Client client(Start());
     client.Detach();
   }
-  Connection refused(connect_again(), kService);
+  Connection refused(meeting.Connect(), kService);
   EXPECT_THAT(ErrorOf(refused), HasSubstr("another user"));
-  Client client(connect_again());
+  Client client(meeting.Connect());
   client.DestroyLab();
 }
 
