@@ -5,10 +5,11 @@
 //
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
 // destination has answered a probe, prints "ready", and sends RATE datagrams a second in all, SIZE
-// bytes each, to one destination after the other, for SECONDS; beside that PROBES probes a second in
-// all, to one client after the other, each round in another order (seed 1). It prints one JSON object: datagrams offered, sent and refused by the kernel; for each client
-// the mean round trip of the probes that were sent after WARMUP seconds, microseconds, until the
-// kernel had the answer, how many, and how many were not answered.
+// bytes each, to one destination after the other, for SECONDS; beside that PROBES probes a second
+// in all, to one client after the other, each round in another order (seed 1). It prints one JSON
+// object: datagrams offered, sent and refused by the kernel; for each client the mean round trip of
+// the probes that were sent after WARMUP seconds, microseconds, until the kernel had the answer,
+// how many, and how many were not answered.
 //
 // With HUB, an address, the datagrams are sent to it as VXLAN frames that this process makes itself
 // (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n), as the
@@ -54,11 +55,11 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/socket_option.h"
+#include "base/wire/test/packet_builder.h"
+#include "base/wire/vxlan.h"
 #include "packet_socket.h"
 #include "program.h"
 #include "sys/descriptor_limit.h"
-#include "wire/test/packet_builder.h"
-#include "wire/vxlan.h"
 
 namespace viaduct::bench {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "program.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace viaduct::bench {
 namespace {

@@ -21,12 +21,12 @@
 #include <thread>
 #include <vector>
 
-#include "base/json_text.h"
-#include "load/pace.h"
+#include "base/text/json_text.h"
+#include "base/wire/test/packet_builder.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3_device.h"
 #include "program.h"
-#include "wire/test/packet_builder.h"
+#include "run/load/pace.h"
 
 namespace viaduct::bench {
 namespace {

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-#include "base/json_text.h"
 #include "base/socket_option.h"
-#include "load/pace.h"
-#include "load/payload.h"
+#include "base/text/json_text.h"
+#include "base/wire/probe_header.h"
+#include "base/wire/test/packet_builder.h"
 #include "packet_socket.h"
 #include "program.h"
-#include "wire/test/packet_builder.h"
+#include "run/load/pace.h"
 
 namespace viaduct::bench {
 namespace {

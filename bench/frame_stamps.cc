@@ -31,10 +31,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/socket_option.h"
+#include "base/text/json_text.h"
 #include "base/timespec.h"
-#include "load/payload.h"
+#include "base/wire/probe_header.h"
 #include "packet_socket.h"
 #include "program.h"
 #include "sys/network/filter.h"
@@ -67,7 +67,8 @@ class Tap {
     SetSocketOption(fd_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
     SetSocketOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
     SetSocketOption(fd_.get(), SOL_SOCKET, SO_RCVBUFFORCE, kReceiveBuffer, "SO_RCVBUFFORCE");
-    // The low half of the sequence number (load/payload.h) lies 24 bytes into the UDP header.
+    // The low half of the sequence number (base/wire/probe_header.h) lies 24 bytes into the UDP
+    // header.
     sys::PacketFilter::Compile("udp dst port 9000 and udp[24:4] & " + std::to_string(sample - 1) +
                                " = 0")
         .Attach(fd_.get());

@@ -23,13 +23,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/json_text.h"
 #include "base/poller.h"
 #include "base/socket_option.h"
+#include "base/text/json_text.h"
 #include "host_network.h"
 #include "program.h"
 #include "sys/network/netns.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
 #include "host_network.h"
 
+#include "base/wire/address.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
 #include "sys/network/sysctl.h"
-#include "wire/address.h"
 
 namespace viaduct::bench {
 namespace {

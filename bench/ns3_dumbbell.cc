@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "dumbbell_network.h"
 #include "dumbbell_options.h"
 #include "ns3/bulk-send-helper.h"

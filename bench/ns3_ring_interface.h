@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/error.h"
-#include "io/ring_port.h"
 #include "ns3/ring-net-device.h"
 #include "ns3/string.h"
 #include "packet_socket.h"
+#include "port/packet/ring_port.h"
 
 namespace viaduct::bench {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json_text.h"
-#include "broker/test/plane_comparison.h"
+#include "base/text/json_text.h"
+#include "lab/broker/test/plane_comparison.h"
 #include "program.h"
 
 namespace viaduct::bench {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json_text.h"
-#include "broker/client.h"
-#include "fib/kernel_routes.h"
+#include "base/text/json_text.h"
+#include "lab/broker/client.h"
+#include "plane/fib/kernel_routes.h"
 #include "program.h"
 #include "sys/network/netns.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace viaduct::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include "guest/image/image.h"
 #include "guest/time/calendar.h"
 #include "guest/time/event_queue.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace {
 

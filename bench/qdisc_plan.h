@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "wire/test/packet_builder.h"
+#include "base/wire/test/packet_builder.h"
 
 namespace viaduct::bench {
 

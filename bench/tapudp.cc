@@ -25,9 +25,9 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/wire/vxlan.h"
 #include "program.h"
 #include "sys/descriptor_limit.h"
-#include "wire/vxlan.h"
 
 namespace viaduct::bench {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "io/ring_port.h"
 #include "packet_socket.h"
+#include "port/packet/ring_port.h"
 
 namespace viaduct::bench {
 namespace {

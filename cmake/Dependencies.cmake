@@ -17,8 +17,8 @@ if(PkgConfig_FOUND)
   viaduct_need(libpcap-dev PkgConfig::PCAP)
   pkg_check_modules(URING QUIET IMPORTED_TARGET liburing)
   viaduct_need(liburing-dev PkgConfig::URING)
-  pkg_check_modules(BPF QUIET IMPORTED_TARGET libbpf)  # optional: src/bpf/programs.cmake
-  pkg_check_modules(XDP QUIET IMPORTED_TARGET libxdp)  # optional: src/xdp/libxdp.cmake
+  pkg_check_modules(BPF QUIET IMPORTED_TARGET libbpf)  # optional: src/sys/bpf/programs.cmake
+  pkg_check_modules(XDP QUIET IMPORTED_TARGET libxdp)  # optional: src/port/xdp/libxdp.cmake
 else()
   list(APPEND VIADUCT_MISSING pkg-config)
 endif()

@@ -1,5 +1,5 @@
 # What `cmake --install` and `make package` put where, below any prefix: nothing that is installed names
-# the folder it was built in. The command finds its companions by where it is itself (src/sys/find_program.h).
+# the folder it was built in. The command finds its companions by where it is itself (src/sys/process/find_program.h).
 #   bin/viaduct                    the command
 #   libexec/viaduct/               its companions: simulator, load generator, programs inside guests
 #   libexec/viaduct/examples/      the examples of the ns-3 module, and two protocols as libraries
@@ -81,9 +81,9 @@ file(CREATE_LINK ${VIADUCT_ROOT}/bench ${share}/viaduct/bench SYMBOLIC)
 # For programs of others: headers, the path emulator as a library.
 install(DIRECTORY ${VIADUCT_ROOT}/src/ DESTINATION ${headers} COMPONENT dev
         FILES_MATCHING PATTERN "*.h" PATTERN test EXCLUDE PATTERN "test_*.h" EXCLUDE PATTERN "*.bpf.h" EXCLUDE)
-install(TARGETS viaduct_path viaduct_wire viaduct_base EXPORT viaduct-path
+install(TARGETS viaduct_path viaduct_base EXPORT viaduct-path
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev INCLUDES DESTINATION ${headers})
-install(CODE "foreach(name path wire base)
+install(CODE "foreach(name path base)
   execute_process(COMMAND ${CMAKE_STRIP} --strip-debug
     \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libviaduct_\${name}.a COMMAND_ERROR_IS_FATAL ANY)
 endforeach()" COMPONENT dev)

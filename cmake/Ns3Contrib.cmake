@@ -20,13 +20,11 @@ endif()
 include(${VIADUCT_ROOT}/cmake/Dependencies.cmake)
 include(${VIADUCT_ROOT}/cmake/Rooms.cmake)
 add_subdirectory(src)
-set(room_objects "")
-foreach(room base wire sys io path rbridge result engine tunnel embed guest bpf plane forward fib dpdk netmap xdp lab ipc privilege broker)
-  get_target_property(type viaduct_${room} TYPE)
-  if(type STREQUAL "OBJECT_LIBRARY")
-    list(APPEND room_objects $<TARGET_OBJECTS:viaduct_${room}>)
-  endif()
-endforeach()
+get_property(room_objects GLOBAL PROPERTY VIADUCT_ROOM_LIBRARIES)
+list(TRANSFORM room_objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+get_property(support_objects GLOBAL PROPERTY VIADUCT_TEST_SUPPORT)
+list(FILTER support_objects INCLUDE REGEX "^viaduct_(base_wire|port)_support$")
+list(TRANSFORM support_objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
 # What the module's guests start with, beside the module's library, where it looks for them.
 enable_language(C)  # ns-3 itself is C++ alone
 add_subdirectory(src/guest/inside)
@@ -37,12 +35,10 @@ set_target_properties(viaduct-guest viaduct-random PROPERTIES
 # By path, not by target, for the same reason as the objects.
 get_target_property(fmt_library fmt::fmt LOCATION)
 
-foreach(kind model helper test examples)
-  file(GLOB ${kind}_sources CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.cc ns3/${kind}/*/*.cc)
-  file(GLOB ${kind}_headers CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.h ns3/${kind}/*/*.h)
-endforeach()
+viaduct_module_files(module ${VIADUCT_ROOT})
+file(GLOB examples_sources CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/examples/*.cc)
 list(FILTER examples_sources EXCLUDE REGEX "(flood|request)-routing")  # libraries, for viaduct-sim
-list(FILTER test_sources EXCLUDE REGEX "main\\.cc$")  # ns-3's test-runner has the main()
+list(FILTER module_test_sources EXCLUDE REGEX "main\\.cc$")  # ns-3's test-runner has the main()
 
 set(module_libraries "")
 foreach(module IN LISTS VIADUCT_NS3_MODULES)
@@ -56,14 +52,16 @@ endforeach()
 
 build_lib(
   LIBNAME viaduct
-  SOURCE_FILES ${model_sources} ${helper_sources} ${room_objects}
-  HEADER_FILES ${model_headers} ${helper_headers}
+  SOURCE_FILES ${module_sources} ${room_objects}
+  HEADER_FILES ${module_headers}
   LIBRARIES_TO_LINK ${module_libraries} ${NL_LINK_LIBRARIES} ${GENL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${URING_LINK_LIBRARIES} ${BPF_LINK_LIBRARIES} ${XDP_LINK_LIBRARIES} ${fmt_library}
-  TEST_SOURCES ${test_sources}
+  TEST_SOURCES ${module_test_sources}
 )
 viaduct_module_units(viaduct)
 if(TARGET viaduct-test)
   set_target_properties(viaduct-test PROPERTIES UNITY_BUILD OFF)  # suites repeat names
+  target_sources(viaduct-test PRIVATE ${support_objects})
+  target_include_directories(viaduct-test PRIVATE ${VIADUCT_ROOT})  # of one another's support: ns3/ROOM/test
 endif()
 target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>
                            PRIVATE ${NL_INCLUDE_DIRS})

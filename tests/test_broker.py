@@ -14,16 +14,16 @@ import pytest
 from labs import PATIENCE, REPOSITORY, as_nobody, execute, ip, own_routes, records, viaduct
 
 SOURCES = REPOSITORY / "src"
-FRAMING = (SOURCES / "ipc/message.h").read_text()
+FRAMING = (SOURCES / "sys/ipc/message.h").read_text()
 MAGIC = int(re.findall(r"kMagic = (0x[0-9A-F]+)", FRAMING)[0], 16)
 VERSION = int(
-    re.findall(r'kService = \{"broker", (\d+)', (SOURCES / "broker/protocol.cc").read_text())[0]
+    re.findall(r'kService = \{"broker", (\d+)', (SOURCES / "lab/broker/protocol.cc").read_text())[0]
 )
 REPLY, ERROR = 1, 2
 FIRST = int(re.findall(r"kFirstRequest = (\d+)", FRAMING)[0])
 REQUESTS = re.findall(
     r"^  (k\w+)",
-    (SOURCES / "broker/protocol.h").read_text().split("enum class Request")[1].split("};")[0],
+    (SOURCES / "lab/broker/protocol.h").read_text().split("enum class Request")[1].split("};")[0],
     re.MULTILINE,
 )
 CREATE_LAB, DESTROY_LAB, OPEN_PACKET_SOCKET, APPLY_ROUTES, SET_LINK_UP, KILL, DESCRIBE = (
@@ -33,7 +33,7 @@ CREATE_LAB, DESTROY_LAB, OPEN_PACKET_SOCKET, APPLY_ROUTES, SET_LINK_UP, KILL, DE
         "kDescribe",
     )
 )  # fmt: skip
-SPAWN = int(re.findall(r"kSpawn = (\d+)", (SOURCES / "privilege/spawn.h").read_text())[0])
+SPAWN = int(re.findall(r"kSpawn = (\d+)", (SOURCES / "sys/privilege/spawn.h").read_text())[0])
 HEADER = struct.Struct("=IHH8sHHIIHH")
 MORE = 1
 MAX_PACKET = 64 * 1024

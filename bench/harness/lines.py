@@ -106,16 +106,16 @@ def count(build: Path) -> tuple[Ratio, list[Row]]:
 # What an RBridge's data plane in userspace needed besides the protocol; the rest of WMRP's is the
 # protocol itself, and the one function that decides about a frame.
 _USERSPACE_PLANE = (
-    "src/forward/rbridge.*",
-    "src/forward/rbridge_tables.*",
-    "src/forward/event_ring.*",
-    "src/fib/userspace_rbridge.*",
-    "src/fib/rbridge_events.*",
-    "ns3/model/wmrp/rbridge-learning.cc",
-    "ns3/model/wmrp/rbridge-plane.h",
-    "ns3/model/wmrp/rbridge-shared-plane.*",
+    "src/plane/forward/rbridge.*",
+    "src/plane/forward/rbridge_tables.*",
+    "src/plane/forward/event_ring.*",
+    "src/plane/fib/userspace_rbridge.*",
+    "src/plane/fib/rbridge_events.*",
+    "ns3/wmrp/rbridge-learning.cc",
+    "ns3/wmrp/rbridge-plane.h",
+    "ns3/wmrp/rbridge-shared-plane.*",
 )
-_WMRP = ("src/rbridge/*.cc", "src/rbridge/*.h", "ns3/model/wmrp/*.cc", "ns3/model/wmrp/*.h")
+_WMRP = ("src/plane/rbridge/*.cc", "src/plane/rbridge/*.h", "ns3/wmrp/*.cc", "ns3/wmrp/*.h")
 USERSPACE_THESIS_PERCENT = 11  # thesis, 5.1.2 and figure 5.3
 
 

@@ -1,6 +1,6 @@
 // The forwarding program of controlled flooding. In simulation it runs in the simulator, and in
 // mode offload in a process of its own, without privileges.
-#include "forward/program.h"
+#include "plane/forward/program.h"
 
 #include <algorithm>
 #include <array>

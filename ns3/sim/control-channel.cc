@@ -4,7 +4,7 @@
 
 #include "control-channel.h"
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -16,8 +16,8 @@ namespace ns3::sim
 {
 
 /** The channel to the command that started the simulator: JSON objects, one per line, in both
- * directions (src/run/simulator_process.h). Without a descriptor, events go to standard output and
- * there are no commands.
+ * directions (src/run/simulator/simulator_process.h). Without a descriptor, events go to standard
+ * output and there are no commands.
  */
 class ControlChannel
 {

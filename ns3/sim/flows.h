@@ -16,9 +16,9 @@
 #include "ns3/seq-ts-size-header.h"
 
 #include "base/histogram.h"
+#include "base/result/flow.h"
 #include "base/sequence_window.h"
 #include "base/time_series.h"
-#include "result/flow.h"
 #include "scenario/drain.h"
 
 #include <map>

@@ -7,7 +7,7 @@
 
 #include "network.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 #include "scenario/scenario.h"
 
 #include <memory>

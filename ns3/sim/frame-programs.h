@@ -8,7 +8,7 @@
 #include "frame-nodes.h"
 #include "network.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 
 #include <map>
 #include <string>

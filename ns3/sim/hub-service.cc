@@ -13,8 +13,8 @@
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
+#include "remote/tunnel/describe.h"
 #include "scenario/places.h"
-#include "tunnel/describe.h"
 
 #include <algorithm>
 

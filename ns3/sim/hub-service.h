@@ -11,7 +11,7 @@
 #include "ns3/remote-hub.h"
 #include "ns3/transport-guard.h"
 
-#include "result/hub.h"
+#include "base/result/hub.h"
 #include "scenario/scenario.h"
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class HubService
                const Network& network,
                const HubOptions& options);
 
-    /** Obeys "claim" and "release" (src/run/simulator_process.h).
+    /** Obeys "claim" and "release" (src/run/simulator/simulator_process.h).
      * @param command the command
      */
     void Obey(const nlohmann::json& command);

@@ -30,7 +30,7 @@
 #include "base/error.h"
 #include "base/within.h"
 #include "scenario/events.h"
-#include "scenario/lab_hosts.h"
+#include "scenario/machines.h"
 #include "scenario/places.h"
 #include "scenario/protocols.h"
 #include "sys/network/link.h"

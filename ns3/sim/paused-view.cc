@@ -17,8 +17,8 @@
 #include "ns3/simulator.h"
 #include "ns3/traffic-control-layer.h"
 
-#include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/text/edit_distance.h"
 
 #include <algorithm>
 

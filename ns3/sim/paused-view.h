@@ -9,8 +9,8 @@
 #include "reachability.h"
 #include "simulated-traffic.h"
 
+#include "base/result/paused.h"
 #include "guest/shell/paused.h"
-#include "result/paused.h"
 #include "scenario/scenario.h"
 
 #include <nlohmann/json.hpp>

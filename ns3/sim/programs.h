@@ -9,8 +9,8 @@
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 
-#include "base/kept_text.h"
-#include "result/program.h"
+#include "base/result/program.h"
+#include "base/text/kept_text.h"
 #include "scenario/scenario.h"
 
 #include <functional>

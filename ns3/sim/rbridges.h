@@ -10,7 +10,7 @@
 
 #include "ns3/rbridge.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 
 #include <cstdint>
 #include <map>

@@ -12,7 +12,7 @@
 #include "ns3/on-demand.h"
 #include "ns3/route-reader.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 #include "scenario/awaited.h"
 
 #include <cstdint>

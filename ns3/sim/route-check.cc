@@ -10,7 +10,7 @@
 #include "ns3/simulator.h"
 
 #include "base/clock.h"
-#include "broker/client.h"
+#include "lab/broker/client.h"
 #include "scenario/addresses.h"
 #include "scenario/protocols.h"
 

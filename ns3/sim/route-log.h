@@ -7,8 +7,8 @@
 
 #include "ns3/lab-helper.h"
 
-#include "fib/route.h"
-#include "result/reconvergence.h"
+#include "base/result/reconvergence.h"
+#include "plane/fib/route.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -18,7 +18,7 @@
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/ring-net-device.h"
 
-#include "engine/describe.h"
+#include "path/engine/describe.h"
 
 #include <algorithm>
 #include <array>

@@ -10,7 +10,7 @@
 #include "ns3/lab-helper.h"
 #include "ns3/reactor-simulator-impl.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 
 #include <map>
 #include <optional>

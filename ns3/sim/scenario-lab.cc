@@ -6,10 +6,10 @@
 
 #include "ns3/wire-conversion.h"
 
-#include "fib/data_plane.h"
+#include "plane/fib/data_plane.h"
 #include "scenario/addresses.h"
 #include "scenario/events.h"
-#include "scenario/lab_hosts.h"
+#include "scenario/machines.h"
 #include "scenario/protocols.h"
 
 #include <algorithm>

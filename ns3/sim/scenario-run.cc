@@ -24,7 +24,7 @@
 #include "base/units.h"
 #include "scenario/events.h"
 #include "scenario/protocols.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@
 #include "ns3/simulator.h"
 #include "ns3/trace-helper.h"
 
-#include "io/pcap_writer.h"
+#include "port/pcap_writer.h"
 #include "scenario/events.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 #include "ns3/pcap-file-wrapper.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 #include "scenario/scenario.h"
 
 #include <map>

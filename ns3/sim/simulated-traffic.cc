@@ -9,7 +9,7 @@
 
 #include "ns3/simulator.h"
 
-#include "result/run.h"
+#include "base/result/run.h"
 #include "scenario/events.h"
 #include "scenario/multicast.h"
 

@@ -20,13 +20,13 @@
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/traffic-control-layer.h"
 
-#include "load/payload.h"
+#include "base/wire/ethernet.h"
+#include "base/wire/ip.h"
+#include "base/wire/layers.h"
+#include "base/wire/probe_header.h"
+#include "base/wire/transport.h"
 #include "scenario/addresses.h"
 #include "scenario/scenario.h"
-#include "wire/ethernet.h"
-#include "wire/ip.h"
-#include "wire/layers.h"
-#include "wire/transport.h"
 
 namespace ns3::sim
 {

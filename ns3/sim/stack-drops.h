@@ -9,8 +9,8 @@
 
 #include "ns3/packet.h"
 
-#include "result/run.h"
-#include "wire/layers.h"
+#include "base/result/run.h"
+#include "base/wire/layers.h"
 
 #include <cstdint>
 #include <map>

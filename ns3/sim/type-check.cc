@@ -7,11 +7,11 @@
 #include "ns3/attribute.h"
 #include "ns3/string.h"
 
-#include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/text/edit_distance.h"
 #include "base/wait_status.h"
 #include "scenario/protocols.h"
-#include "sys/child.h"
+#include "sys/process/child.h"
 
 #include <algorithm>
 #include <cctype>

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/library_file.h"
-#include "base/terminal_text.h"
+#include "base/text/terminal_text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "base/within.h"

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "guest/image/image.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 #include <algorithm>
 #include <iostream>

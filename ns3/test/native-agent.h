@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "guest/agent/agent_channel.h"
 #include "guest/agent/agent_protocol.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 #include <cstdint>
 #include <cstring>

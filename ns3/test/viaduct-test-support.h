@@ -15,7 +15,7 @@
 #include "ns3/string.h"
 
 #include "base/fd.h"
-#include "io/port.h"
+#include "port/port.h"
 
 #include <algorithm>
 #include <array>

@@ -430,7 +430,7 @@ class Paused:
             raise ViaductError(f"there is no node {node}", 2)
 
     def _told(self, to: str = "") -> dict[str, Any]:
-        """What the simulation tells of itself (result/paused.h)."""
+        """What the simulation tells of itself (base/result/paused.h)."""
         words = ["ls", str(self._pid), "--json", *([f"--to={to}"] if to else [])]
         told: dict[str, Any] = json.loads(self._once(("", to), words, ""))
         return told

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "engine/config.h"
+#include "path/engine/config.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::cli {

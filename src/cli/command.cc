@@ -8,13 +8,13 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "base/edit_distance.h"
 #include "base/error.h"
-#include "base/terminal_text.h"
+#include "base/text/edit_distance.h"
+#include "base/text/terminal_text.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
 #include "cli/suggestions.h"
-#include "run/environment.h"
+#include "run/simulator/environment.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 

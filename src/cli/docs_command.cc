@@ -6,16 +6,16 @@
 #include <memory>
 #include <vector>
 
-#include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/result/document.h"
+#include "base/text/edit_distance.h"
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/listings.h"
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "path/spec/spec.h"
-#include "result/document.h"
-#include "run/page/page.h"
+#include "run/report/page/page.h"
 #include "scenario/keys.h"
 
 namespace viaduct::cli {

@@ -9,23 +9,23 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/text/text_table.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/listings.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
-#include "dpdk/open.h"
 #include "guest/image/image.h"
 #include "guest/process/confinement.h"
-#include "ipc/answer.h"
 #include "lab/host_limits.h"
-#include "netmap/open.h"
-#include "result/table.h"
-#include "run/simulator_process.h"
-#include "sys/child.h"
-#include "sys/find_program.h"
+#include "port/dpdk/open.h"
+#include "port/netmap/open.h"
+#include "port/xdp/probe.h"
+#include "run/simulator/simulator_process.h"
+#include "sys/ipc/answer.h"
 #include "sys/network/features.h"
-#include "xdp/probe.h"
+#include "sys/process/child.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::sys {
 

@@ -8,21 +8,21 @@
 #include <memory>
 
 #include "base/error.h"
-#include "broker/client.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "cli/listings.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
-#include "emulate/join_record.h"
-#include "emulate/path_record.h"
-#include "emulate/shell_record.h"
 #include "guest/process/boot_folder.h"
 #include "guest/shell/paused.h"
-#include "ipc/answer.h"
-#include "run/hub_record.h"
-#include "sys/process.h"
+#include "lab/broker/client.h"
+#include "path/live/path_record.h"
+#include "path/shell/shell_record.h"
+#include "remote/join/join_record.h"
+#include "run/hub/hub_record.h"
+#include "sys/ipc/answer.h"
+#include "sys/process/process.h"
 
 namespace viaduct::cli {
 namespace {

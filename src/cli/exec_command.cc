@@ -2,11 +2,11 @@
 #include <memory>
 
 #include "base/error.h"
-#include "broker/client.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/labs.h"
+#include "lab/broker/client.h"
 
 namespace viaduct::cli {
 namespace {

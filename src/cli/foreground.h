@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "sys/event_loop.h"
+#include "sys/process/user_program.h"
 #include "sys/terminal.h"
-#include "sys/user_program.h"
 
 namespace viaduct::cli {
 

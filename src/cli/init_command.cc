@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "scenario/sample.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::cli {
 namespace {

@@ -7,18 +7,18 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/terminal_text.h"
+#include "base/text/terminal_text.h"
 #include "base/units.h"
+#include "base/wire/address_scope.h"
 #include "base/within.h"
-#include "claim/control_client.h"
-#include "claim/key_pair.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/privilege.h"
-#include "emulate/join.h"
+#include "remote/claim/control_client.h"
+#include "remote/claim/key_pair.h"
+#include "remote/join/join.h"
 #include "sys/machine/container.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "guest/image/build.h"
 #include "guest/image/image.h"
 #include "guest/image/tool.h"
-#include "run/progress.h"
+#include "run/simulator/progress.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 

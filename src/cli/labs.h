@@ -7,7 +7,7 @@
 
 #include "guest/shell/paused.h"
 #include "lab/record.h"
-#include "watch/snapshot.h"
+#include "run/watch/snapshot.h"
 
 namespace viaduct::cli {
 

@@ -4,13 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "base/edit_distance.h"
 #include "base/error.h"
-#include "broker/client.h"
+#include "base/text/edit_distance.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "guest/shell/shell_client.h"
+#include "lab/broker/client.h"
 #include "lab/topology.h"
 
 namespace viaduct::cli {

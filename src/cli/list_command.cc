@@ -5,20 +5,20 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/terminal_text.h"
+#include "base/result/paused.h"
+#include "base/text/terminal_text.h"
+#include "base/text/text_table.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "cli/listings.h"
 #include "cli/output.h"
-#include "emulate/join_record.h"
 #include "guest/shell/paused.h"
 #include "guest/shell/shell_client.h"
-#include "result/paused.h"
-#include "result/table.h"
-#include "run/hub_record.h"
-#include "sys/invoking_user.h"
-#include "watch/inspection.h"
+#include "remote/join/join_record.h"
+#include "run/hub/hub_record.h"
+#include "run/watch/inspection.h"
+#include "sys/process/invoking_user.h"
 
 namespace viaduct::cli {
 namespace {

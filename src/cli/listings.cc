@@ -1,9 +1,9 @@
 #include "cli/listings.h"
 
-#include "result/document.h"
-#include "result/paused.h"
-#include "watch/inspection.h"
-#include "watch/snapshot.h"
+#include "base/result/document.h"
+#include "base/result/paused.h"
+#include "run/watch/inspection.h"
+#include "run/watch/snapshot.h"
 
 namespace viaduct::cli {
 

@@ -1,13 +1,13 @@
-// What subcommands list and print with --json, as records (result/record.h).
+// What subcommands list and print with --json, as records (base/result/record.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/result/record.h"
 #include "guest/image/image.h"
 #include "lab/record.h"
-#include "result/record.h"
 
 namespace viaduct::cli {
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "run/environment.h"
+#include "run/simulator/environment.h"
 
 namespace viaduct::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/json_text.h"
-#include "result/table.h"
+#include "base/text/json_text.h"
+#include "base/text/text_table.h"
 
 namespace viaduct::cli {
 namespace {

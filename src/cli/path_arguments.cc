@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "base/within.h"
-#include "engine/classifier.h"
+#include "path/engine/classifier.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::cli {

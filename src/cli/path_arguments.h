@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/config.h"
+#include "path/engine/config.h"
 
 namespace viaduct::cli {
 

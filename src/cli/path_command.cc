@@ -15,11 +15,11 @@
 #include "cli/output.h"
 #include "cli/path_options.h"
 #include "cli/privilege.h"
-#include "emulate/path_emulation.h"
-#include "emulate/path_report.h"
-#include "run/environment.h"
-#include "run/link_graph.h"
-#include "run/progress.h"
+#include "path/live/path_emulation.h"
+#include "path/live/path_report.h"
+#include "run/report/link_graph.h"
+#include "run/simulator/environment.h"
+#include "run/simulator/progress.h"
 
 namespace viaduct::cli {
 namespace {

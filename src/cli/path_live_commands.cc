@@ -6,17 +6,17 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json_text.h"
-#include "base/terminal_text.h"
-#include "broker/lab_engine.h"
+#include "base/text/json_text.h"
+#include "base/text/terminal_text.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/listings.h"
 #include "cli/output.h"
-#include "emulate/path_record.h"
-#include "emulate/path_report.h"
-#include "engine/control.h"
+#include "lab/broker/lab_engine.h"
 #include "lab/record.h"
+#include "path/engine/control.h"
+#include "path/live/path_record.h"
+#include "path/live/path_report.h"
 #include "sys/event_loop.h"
 
 namespace viaduct::cli {

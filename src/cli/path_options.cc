@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/result/timing.h"
 #include "base/units.h"
 #include "base/within.h"
-#include "engine/classifier.h"
-#include "result/timing.h"
+#include "path/engine/classifier.h"
 
 namespace viaduct::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/arguments.h"
 #include "cli/path_arguments.h"
-#include "emulate/path_emulation.h"
+#include "path/live/path_emulation.h"
 
 namespace viaduct::cli {
 

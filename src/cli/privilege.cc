@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 
-#include "broker/broker_process.h"
-#include "broker/protocol.h"
-#include "emulate/hub_encryption.h"
-#include "emulate/join_keeper.h"
-#include "emulate/path_keeper.h"
-#include "emulate/shell_keeper.h"
+#include "lab/broker/broker_process.h"
+#include "lab/broker/protocol.h"
+#include "path/live/path_keeper.h"
+#include "path/shell/shell_keeper.h"
+#include "remote/join/hub_encryption.h"
+#include "remote/join/join_keeper.h"
 
 namespace viaduct::cli {
 namespace {

@@ -1,11 +1,11 @@
-// What the command does as root (privilege/steward.h).
+// What the command does as root (sys/privilege/steward.h).
 #pragma once
 
 #include <cstdint>
 
 #include "cli/command.h"
-#include "ipc/message.h"
-#include "privilege/halves.h"
+#include "sys/ipc/message.h"
+#include "sys/privilege/halves.h"
 
 namespace viaduct::cli {
 

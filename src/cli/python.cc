@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::cli {
 namespace {

@@ -1,7 +1,7 @@
-// viaduct rank: what mpirun starts on each host of a lab (hosts/launch.h). Not for people.
+// viaduct rank: what mpirun starts on each host of a lab (run/machines/launch.h). Not for people.
 #include "cli/command.h"
 #include "cli/privilege.h"
-#include "hosts/rank.h"
+#include "run/machines/rank.h"
 
 namespace viaduct::cli {
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/python.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::cli {
 namespace {

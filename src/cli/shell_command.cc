@@ -13,11 +13,11 @@
 #include "cli/output.h"
 #include "cli/path_options.h"
 #include "cli/privilege.h"
-#include "emulate/path_emulation.h"
-#include "emulate/path_report.h"
-#include "emulate/shell.h"
-#include "emulate/shell_drain.h"
-#include "run/environment.h"
+#include "path/live/path_emulation.h"
+#include "path/live/path_report.h"
+#include "path/shell/shell.h"
+#include "path/shell/shell_drain.h"
+#include "run/simulator/environment.h"
 
 namespace viaduct::cli {
 namespace {

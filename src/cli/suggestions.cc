@@ -1,6 +1,6 @@
 #include "cli/suggestions.h"
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 
 namespace viaduct::cli {
 

@@ -7,9 +7,9 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/privilege.h"
-#include "ipc/answer.h"
-#include "switches/apply.h"
-#include "switches/configuration.h"
+#include "path/switches/apply.h"
+#include "path/switches/configuration.h"
+#include "sys/ipc/answer.h"
 
 namespace viaduct::cli {
 namespace {

@@ -14,13 +14,13 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
+#include "run/watch/metrics_server.h"
+#include "run/watch/screen.h"
+#include "run/watch/snapshot.h"
+#include "run/watch/table.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 #include "sys/terminal.h"
-#include "watch/metrics_server.h"
-#include "watch/screen.h"
-#include "watch/snapshot.h"
-#include "watch/table.h"
 
 namespace viaduct::cli {
 namespace {

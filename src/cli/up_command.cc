@@ -10,7 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/privilege.h"
-#include "run/keeper.h"
+#include "run/supervisor.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::cli {

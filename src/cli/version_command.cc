@@ -6,7 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "run/environment.h"
+#include "run/simulator/environment.h"
 
 namespace viaduct::cli {
 

@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lab/hub.h"
+#include "base/wire/address_scope.h"
+#include "lab/fabric.h"
 #include "lab/impairment.h"
 #include "lab/names.h"
 #include "lab/node_settings.h"
@@ -20,8 +21,7 @@
 #include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
-#include "sys/process.h"
-#include "wire/address_scope.h"
+#include "sys/process/process.h"
 
 namespace viaduct::lab {
 namespace {

@@ -22,8 +22,8 @@ struct LabOptions {
 inline constexpr char kProgramDevice[] = "tun0";
 
 std::string NamespaceName(const std::string& lab, const std::string& node);
-// The namespace of the lab's bridges and of the engine's ports (lab/hub.h): "LAB.hub". No node may
-// have this name.
+// The namespace of the lab's bridges and of the engine's ports (lab/fabric.h): "LAB.hub". No node
+// may have this name.
 inline constexpr char kHubNode[] = "hub";
 
 // A lab that exists in the kernel as long as this object does. For use by one thread.

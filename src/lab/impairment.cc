@@ -4,9 +4,9 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/wire/ethernet.h"
 #include "path/model/distribution.h"
 #include "path/queue/fifo_queue.h"
-#include "wire/ethernet.h"
 
 namespace viaduct::lab {
 namespace {

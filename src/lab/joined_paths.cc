@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lab/hub.h"
+#include "lab/fabric.h"
 #include "path/packet/pipeline_name.h"
 #include "path/packet/pipeline_options.h"
 #include "sys/network/change_monitor.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "plane/bpf/joiner.h"
 #include "lab/builder.h"
 #include "lab/path_walk.h"
+#include "plane/bpf/joiner.h"
 
 namespace viaduct::lab {
 

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "lab/builder.h"
-#include "lab/hub.h"
+#include "lab/fabric.h"
 #include "lab/test/lab_fixture.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"

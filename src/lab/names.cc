@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wire/address_scope.h"
 #include "sys/machine/own_mounts.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::lab {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lab/hub.h"
+#include "lab/fabric.h"
 
 namespace viaduct::lab {
 namespace {

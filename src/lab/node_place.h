@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "fib/data_plane.h"
 #include "lab/topology.h"
+#include "plane/fib/data_plane.h"
 
 namespace viaduct::lab {
 

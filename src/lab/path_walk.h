@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/wire/address.h"
 #include "plane/bpf/joiner.h"
-#include "wire/address.h"
 
 namespace viaduct::lab {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/wire/address_scope.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::lab {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lab/hub.h"
+#include "lab/fabric.h"
 
 namespace viaduct::lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "result/record.h"
+#include "base/result/record.h"
 #include "sys/card/wireless_cards.h"
 #include "sys/machine/registry.h"
 

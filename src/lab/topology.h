@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "fib/data_plane.h"
+#include "base/wire/address.h"
 #include "path/spec/spec.h"
 #include "path/spec/traffic_class.h"
-#include "wire/address.h"
+#include "plane/fib/data_plane.h"
 
 namespace viaduct::lab {
 
@@ -50,7 +50,7 @@ struct Node {
 };
 
 // A node whose programs are on another host, its client: it has no namespace. The far end of its
-// link is the client, behind the hub's tunnel (tunnel/hub.h).
+// link is the client, behind the hub's tunnel (remote/tunnel/hub.h).
 struct Remote {
   std::string name;
   // If not empty: the client has the programs of this node, which is in the lab, and is at the far

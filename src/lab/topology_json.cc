@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
+#include "base/wire/vxlan.h"
 #include "lab/topology.h"
-#include "wire/vxlan.h"
 
 namespace viaduct::lab {
 namespace {

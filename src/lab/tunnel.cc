@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "wire/vxlan.h"
+#include "base/wire/vxlan.h"
 
 namespace viaduct::lab {
 

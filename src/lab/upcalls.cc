@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "base/error.h"
-#include "plane/bpf/upcall_program.h"
+#include "base/wire/address_scope.h"
 #include "lab/node_settings.h"
+#include "plane/bpf/upcall_program.h"
 #include "sys/network/route_request.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::lab {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/wire/address.h"
 #include "lab/builder.h"
-#include "wire/address.h"
 
 namespace viaduct::lab {
 
@@ -30,10 +30,10 @@ struct Upcalls {
 
 // Gives the node default routes of these families, of the last resort, to a new TUN device, and
 // returns the device's other end (IFF_NO_PI, non-blocking). Packets come after their origin
-// (plane/bpf/upcall_program.h); of the flows that have a route, copies go up. The connected networks'
-// routes go, because the protocol finds its neighbours itself and may reach one by a detour; those
-// to link-local addresses stay. To be called once per node. Throws EnvironmentError if the kernel
-// cannot do it.
+// (plane/bpf/upcall_program.h); of the flows that have a route, copies go up. The connected
+// networks' routes go, because the protocol finds its neighbours itself and may reach one by a
+// detour; those to link-local addresses stay. To be called once per node. Throws EnvironmentError
+// if the kernel cannot do it.
 Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families);
 
 // Packets to these neighbours wait in the kernel until they are released, and then go in their

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/model/nat.h"
 #include "path/test_pipeline.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "result/run.h"
+#include "base/result/run.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {

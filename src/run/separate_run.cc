@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/wait_status.h"
-#include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
-#include "sys/process.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
 #include "sys/signals.h"
 
 namespace viaduct::run {

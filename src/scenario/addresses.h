@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/wire/address.h"
 #include "scenario/scenario.h"
-#include "wire/address.h"
 
 namespace viaduct::scenario {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/markdown.h"
+#include "base/text/markdown.h"
 #include "scenario/keys.h"
 
 namespace viaduct::scenario {

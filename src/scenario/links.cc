@@ -6,7 +6,7 @@
 #include <bit>
 #include <set>
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 #include "scenario/binding.h"
 #include "scenario/loopbacks.h"
 #include "scenario/subnets.h"

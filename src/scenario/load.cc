@@ -11,11 +11,11 @@
 #include "base/units.h"
 #include "scenario/addresses.h"
 #include "scenario/binding.h"
+#include "scenario/end_hosts.h"
 #include "scenario/events.h"
-#include "scenario/hosts.h"
-#include "scenario/lab_hosts.h"
 #include "scenario/links.h"
 #include "scenario/loopbacks.h"
+#include "scenario/machines.h"
 #include "scenario/moments.h"
 #include "scenario/multicast.h"
 #include "scenario/nodes.h"
@@ -239,8 +239,8 @@ class Loader {
     if (section.Has("address")) {
       section.Located("address", [&] { return AddressOf(scenario_, flow); });
     }
-    // A UDP packet carries 28 bytes of sequence number and time (load/payload.h), a ping 16 bytes
-    // of time; 65507 is IPv4's limit.
+    // A UDP packet carries 28 bytes of sequence number and time (base/wire/probe_header.h), a ping
+    // 16 bytes of time; 65507 is IPv4's limit.
     flow.size =
         static_cast<int>(section.Integer("size", flow.kind == Flow::Kind::kPing ? 16 : 28, 65507));
     if (flow.rate && flow.kind == Flow::Kind::kPing) section.Fail("rate", "a ping has an interval");

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "scenario/hosts.h"
+#include "base/wire/address_scope.h"
+#include "scenario/end_hosts.h"
 #include "scenario/protocols.h"
 #include "scenario/subnets.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::scenario {
 namespace {

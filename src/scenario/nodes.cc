@@ -7,10 +7,10 @@
 #include <map>
 #include <optional>
 
+#include "base/wire/address_scope.h"
 #include "scenario/binding.h"
 #include "scenario/remotes.h"
 #include "sys/machine/container.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::scenario {
 namespace {

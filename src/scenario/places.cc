@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "scenario/hosts.h"
+#include "scenario/end_hosts.h"
 
 namespace viaduct::scenario {
 namespace {

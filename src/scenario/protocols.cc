@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 
-#include "base/edit_distance.h"
-#include "rbridge/trill.h"
+#include "base/text/edit_distance.h"
+#include "plane/rbridge/trill.h"
 
 namespace viaduct::scenario {
 namespace {

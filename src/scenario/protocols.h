@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/wire/address.h"
 #include "scenario/scenario.h"
 #include "scenario/section.h"
 #include "scenario/value.h"
-#include "wire/address.h"
 
 namespace viaduct::scenario {
 

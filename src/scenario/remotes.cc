@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/hosts.h"
+#include "scenario/end_hosts.h"
 #include "scenario/protocols.h"
 
 namespace viaduct::scenario {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/text/edit_distance.h"
 #include "base/units.h"
 #include "base/within.h"
 #include "scenario/nodes.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/time.h"
+#include "base/wire/address.h"
 #include "lab/topology.h"
 #include "path/spec/spec.h"
-#include "wire/address.h"
 
 namespace viaduct::scenario {
 

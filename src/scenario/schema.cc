@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/markdown.h"
+#include "base/text/markdown.h"
 #include "scenario/keys.h"
 
 namespace viaduct::scenario {

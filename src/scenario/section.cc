@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 #include "base/units.h"
 #include "scenario/words.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/wire/address.h"
 #include "scenario/scenario.h"
-#include "wire/address.h"
 
 namespace viaduct::scenario {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "wire/address.h"
+#include "base/wire/address.h"
 
 namespace viaduct::scenario {
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "sys/child.h"
-#include "sys/launch.h"
+#include "sys/process/child.h"
+#include "sys/process/launch.h"
 
 namespace viaduct::sys {
 namespace {

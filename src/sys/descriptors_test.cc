@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "base/wait_status.h"
-#include "sys/child.h"
-#include "sys/descriptor_passing.h"
-#include "sys/process.h"
+#include "sys/ipc/descriptor_passing.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
 
 namespace viaduct::sys {
 namespace {

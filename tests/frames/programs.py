@@ -29,7 +29,7 @@ flows:
 _SOURCE = """
 #include <unistd.h>
 #include <fstream>
-#include "forward/program.h"
+#include "plane/forward/program.h"
 using namespace viaduct::forward;
 struct Tried {
   static constexpr std::array<std::string_view, 2> kOutcomes = {"forwarded", "lost"};

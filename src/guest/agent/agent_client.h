@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/wire/address.h"
 #include "guest/agent/agent_channel.h"
 #include "guest/agent/agent_protocol.h"
 #include "guest/agent/served_sockets.h"
-#include "wire/address.h"
 
 namespace viaduct::guest {
 

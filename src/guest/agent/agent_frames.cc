@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/wire/bytes.h"
 #include "guest/agent/agent_protocol.h"
-#include "wire/bytes.h"
 
 namespace viaduct::guest::agent {
 

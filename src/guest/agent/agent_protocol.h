@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "wire/address.h"
+#include "base/wire/address.h"
 
 namespace viaduct::guest::agent {
 

@@ -11,17 +11,17 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json_text.h"
-#include "embed/address_table.h"
-#include "embed/place.h"
+#include "base/text/json_text.h"
+#include "guest/embed/address_table.h"
+#include "guest/embed/place.h"
 #include "guest/image/build_inputs.h"
 #include "guest/image/config.h"
 #include "guest/image/patching.h"
 #include "guest/image/source.h"
 #include "guest/image/tool.h"
 #include "guest/image/workshop.h"
-#include "sys/child.h"
-#include "sys/find_program.h"
+#include "sys/process/child.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::guest {
 namespace {

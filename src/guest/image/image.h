@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "result/record.h"
+#include "base/result/record.h"
 
 namespace viaduct::guest {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::guest {
 namespace {

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/wait_status.h"
-#include "sys/child.h"
 #include "sys/descriptors.h"
-#include "sys/launch.h"
+#include "sys/process/child.h"
+#include "sys/process/launch.h"
 
 namespace viaduct::guest {
 namespace {

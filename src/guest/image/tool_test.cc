@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace viaduct::guest {
 namespace {

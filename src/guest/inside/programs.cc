@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "guest/agent/program_protocol.h"
 #include "sys/descriptors.h"
-#include "sys/launch.h"
+#include "sys/process/launch.h"
 #include "sys/signals.h"
 
 namespace viaduct::guest::inside {

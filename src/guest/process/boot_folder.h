@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sys/guardian.h"
 #include "sys/machine/registry.h"
+#include "sys/process/guardian.h"
 
 namespace viaduct::guest {
 

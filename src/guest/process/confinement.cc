@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sys/invoking_user.h"
+#include "sys/process/invoking_user.h"
 
 namespace viaduct::guest {
 namespace {

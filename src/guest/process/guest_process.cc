@@ -18,10 +18,10 @@
 #include "base/wait_status.h"
 #include "guest/process/boot_folder.h"
 #include "guest/process/confinement.h"
-#include "sys/child.h"
 #include "sys/descriptors.h"
-#include "sys/launch.h"
-#include "sys/process.h"
+#include "sys/process/child.h"
+#include "sys/process/launch.h"
+#include "sys/process/process.h"
 
 namespace viaduct::guest {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/fd.h"
 #include "base/time.h"
-#include "embed/embedded_kernel.h"
+#include "guest/embed/embedded_kernel.h"
 #include "guest/image/image.h"
-#include "sys/child.h"
+#include "sys/process/child.h"
 
 namespace viaduct::guest {
 

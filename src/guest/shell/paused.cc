@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "sys/unix_socket.h"
+#include "sys/ipc/unix_socket.h"
 
 namespace viaduct::guest {
 namespace {

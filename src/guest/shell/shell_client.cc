@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/wait_status.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"

@@ -20,7 +20,7 @@
 #include "guest/agent/program_client.h"
 #include "guest/process/confinement.h"
 #include "guest/test/real_guest.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::guest {
 namespace {

@@ -14,13 +14,13 @@
 
 #include "base/error.h"
 #include "base/time.h"
-#include "embed/place.h"
 #include "guest/agent/agent_client.h"
 #include "guest/agent/control_nic.h"
+#include "guest/embed/place.h"
 #include "guest/image/image.h"
 #include "guest/time/calendar.h"
 #include "guest/time/event_queue.h"
-#include "sys/find_program.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::guest {
 

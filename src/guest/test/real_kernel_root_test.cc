@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "embed/embedded_kernel.h"
+#include "base/wire/bytes.h"
+#include "guest/embed/embedded_kernel.h"
 #include "guest/test/real_guest.h"
-#include "wire/bytes.h"
 
 namespace viaduct::guest {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "embed/embedded_kernel.h"
 #include "guest/agent/program_client.h"
+#include "guest/embed/embedded_kernel.h"
 #include "guest/test/real_guest.h"
 
 namespace viaduct::guest {

@@ -22,13 +22,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/wire/layers.h"
+#include "base/wire/transport.h"
 #include "guest/test/real_guest.h"
 #include "guest/test/tcp_subject.h"
-#include "sys/find_program.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
-#include "wire/layers.h"
-#include "wire/transport.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::guest {
 

@@ -11,8 +11,8 @@
 
 #include "base/fd.h"
 #include "base/time.h"
+#include "base/wire/test/packet_builder.h"
 #include "guest/agent/agent_client.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::guest {
 

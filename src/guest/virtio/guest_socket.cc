@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "sys/descriptor_passing.h"
+#include "sys/ipc/descriptor_passing.h"
 
 namespace viaduct::guest {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/wire/address.h"
 #include "guest/virtio/guest_memory.h"
 #include "guest/virtio/vhost_message.h"
 #include "guest/virtio/virtqueue.h"
-#include "wire/address.h"
 
 namespace viaduct::guest {
 

@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 #include "base/time.h"
-#include "embed/local_stream.h"
+#include "guest/embed/local_stream.h"
 #include "guest/virtio/device_host.h"
 #include "guest/virtio/net_backend.h"
 #include "guest/virtio/vhost_message.h"

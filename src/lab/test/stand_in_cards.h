@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wire/address.h"
 #include "sys/card/wireless_cards.h"
 #include "sys/network/link.h"
-#include "wire/address.h"
 
 namespace viaduct::lab {
 

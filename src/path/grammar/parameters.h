@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/member_pointer.h"
+#include "base/text/edit_distance.h"
 #include "base/units.h"
 
 namespace viaduct::path {

@@ -1,8 +1,8 @@
 #include "path/model/corruption.h"
 
+#include "base/wire/transport_payload.h"
 #include "path/grammar/parameters.h"
 #include "path/model/bit_errors.h"
-#include "wire/transport_payload.h"
 
 namespace viaduct::path {
 namespace {

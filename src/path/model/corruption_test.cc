@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/test_statistics.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

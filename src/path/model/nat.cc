@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "wire/ethernet.h"
-#include "wire/port_fields.h"
+#include "base/wire/ethernet.h"
+#include "base/wire/port_fields.h"
 
 namespace viaduct::path {
 namespace {

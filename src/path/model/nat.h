@@ -17,10 +17,10 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "base/time.h"
+#include "base/wire/address.h"
+#include "base/wire/bytes.h"
 #include "path/model/nat_spec.h"
 #include "path/packet/pipeline_name.h"
-#include "wire/address.h"
-#include "wire/bytes.h"
 
 namespace viaduct::path {
 

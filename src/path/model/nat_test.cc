@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/wire/port_fields.h"
+#include "base/wire/test/packet_builder.h"
 #include "path/test_pipeline.h"
-#include "wire/port_fields.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -1,9 +1,9 @@
 #include "path/packet/ecn.h"
 
-#include "wire/checksum.h"
-#include "wire/ethernet.h"
-#include "wire/ip.h"
-#include "wire/layers.h"
+#include "base/wire/checksum.h"
+#include "base/wire/ethernet.h"
+#include "base/wire/ip.h"
+#include "base/wire/layers.h"
 
 namespace viaduct::path {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/queue/test_queues.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "wire/ip.h"
-#include "wire/layers.h"
+#include "base/wire/ip.h"
+#include "base/wire/layers.h"
 
 namespace viaduct::path {
 namespace {

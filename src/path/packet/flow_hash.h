@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "wire/bytes.h"
+#include "base/wire/bytes.h"
 
 namespace viaduct::path {
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "wire/test/packet_builder.h"
+#include "base/wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/queue/test_queues.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

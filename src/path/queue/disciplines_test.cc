@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/wire/test/packet_builder.h"
 #include "path/queue/make_rate_server.h"
 #include "path/queue/test_queues.h"
 #include "path/spec/spec.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

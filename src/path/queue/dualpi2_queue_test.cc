@@ -5,9 +5,9 @@
 
 #include <deque>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/queue/rate_server.h"
 #include "path/queue/test_queues.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/random.h"
+#include "base/wire/test/packet_builder.h"
 #include "path/packet/flow_hash.h"
 #include "path/queue/test_queues.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

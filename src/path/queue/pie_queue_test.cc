@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/queue/rate_server.h"
 #include "path/queue/test_queues.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "base/wire/test/packet_builder.h"
 #include "path/queue/test_queues.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

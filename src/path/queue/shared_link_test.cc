@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/wire/test/packet_builder.h"
 #include "path/test_pipeline.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

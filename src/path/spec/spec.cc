@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 #include "path/grammar/parameters.h"
 #include "path/model/distribution.h"
 #include "path/queue/disciplines.h"

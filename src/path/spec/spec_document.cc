@@ -1,7 +1,7 @@
 // Generates docs/path-spec.md from the table of keys.
 #include <fmt/format.h>
 
-#include "base/markdown.h"
+#include "base/text/markdown.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::path {

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "bpf/object.h"
-#include "wire/address.h"
-#include "wire/bytes.h"
+#include "base/wire/address.h"
+#include "base/wire/bytes.h"
+#include "sys/bpf/object.h"
 
 namespace viaduct::bpf {
 

@@ -4,10 +4,10 @@
 
 #include <functional>
 
+#include "base/wire/test/packet_builder.h"
 #include "plane/bpf/copy_filter.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::bpf {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "bpf/object.h"
+#include "base/wire/address.h"
+#include "base/wire/bytes.h"
 #include "plane/bpf/port.h"
-#include "wire/address.h"
-#include "wire/bytes.h"
+#include "sys/bpf/object.h"
 
 namespace viaduct::bpf {
 

@@ -6,11 +6,11 @@
 
 #include <functional>
 
+#include "base/wire/test/packet_builder.h"
 #include "plane/bpf/forwarder.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/sysctl.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::bpf {
 namespace {

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "bpf/ring.h"
 #include "plane/bpf/program.h"
+#include "sys/bpf/ring.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bpf/object.h"
+#include "base/wire/address.h"
 #include "plane/bpf/join.h"
-#include "wire/address.h"
+#include "sys/bpf/object.h"
 
 namespace viaduct::bpf {
 

@@ -1,7 +1,7 @@
 // The object files of the room's programs, which the build compiles and embeds (programs.cmake).
 #pragma once
 
-#include "bpf/object.h"
+#include "sys/bpf/object.h"
 
 namespace viaduct::bpf {
 

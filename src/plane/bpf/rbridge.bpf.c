@@ -1,5 +1,5 @@
 // The data plane of an RBridge (WMRP) at the ingress of its ports: what rbridge::Forward()
-// (rbridge/forward.cc) decides by the same tables, in the same order. PDUs of the control plane go
+// (plane/rbridge/forward.cc) decides by the same tables, in the same order. PDUs of the control plane go
 // on to the simulator's socket; all other frames end here.
 //
 // What differs: frames with two VLAN tags, or a service tag, are refused as malformed, short ones

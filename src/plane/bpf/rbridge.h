@@ -1,8 +1,8 @@
 /* What the program of an RBridge (WMRP) and its user share: C, because both languages include it.
  *
- * The tables are rbridge::Tables (rbridge/tables.h) as forward::RBridgeTablesWriter lays them out:
- * the simulator maps the array map that holds them, and writes them there. rbridge.cc checks that
- * both descriptions agree.
+ * The tables are rbridge::Tables (plane/rbridge/tables.h) as forward::RBridgeTablesWriter lays them
+ * out: the simulator maps the array map that holds them, and writes them there. rbridge.cc checks
+ * that both descriptions agree.
  */
 #pragma once
 
@@ -78,7 +78,7 @@ struct viaduct_rbridge_tables {
   __u64 terminal_count;
 };
 
-/* forward/rbridge_tables.h */
+/* plane/forward/rbridge_tables.h */
 struct viaduct_rbridge_shared {
   __u64 magic;
   __u64 size;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "bpf/object.h"
-#include "bpf/ring.h"
 #include "plane/bpf/program.h"
+#include "sys/bpf/object.h"
+#include "sys/bpf/ring.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {

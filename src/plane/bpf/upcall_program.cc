@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "bpf/object.h"
 #include "plane/bpf/program.h"
 #include "plane/bpf/upcall.h"
+#include "sys/bpf/object.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {

@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 #include "base/time.h"
-#include "wire/address.h"
+#include "base/wire/address.h"
 
 namespace viaduct::bpf {
 

@@ -20,14 +20,14 @@
 
 #include "base/error.h"
 #include "base/socket_option.h"
+#include "base/wire/ethernet.h"
+#include "base/wire/test/packet_builder.h"
 #include "plane/bpf/forwarder.h"
 #include "plane/bpf/upcall_program.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_marks.h"
 #include "sys/network/tun.h"
-#include "wire/ethernet.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::bpf {
 namespace {
@@ -236,7 +236,7 @@ TEST_P(UpcallTest, MissesTellWhereTheyCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{0, false, At().also_nowhere, 64}));
 }
 
-// As a forwarder in userspace sends (forward/upcall_sender.h).
+// As a forwarder in userspace sends (plane/forward/upcall_sender.h).
 TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
   Attach();
   const auto up = [&](int came_in) {

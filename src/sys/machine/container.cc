@@ -7,9 +7,9 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "sys/child.h"
-#include "sys/find_program.h"
 #include "sys/network/netns.h"
+#include "sys/process/child.h"
+#include "sys/process/find_program.h"
 
 namespace viaduct::sys {
 namespace {

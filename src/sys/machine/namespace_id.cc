@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "sys/network/netns.h"
-#include "sys/process.h"
+#include "sys/process/process.h"
 
 namespace viaduct::sys {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "base/wait_status.h"
-#include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/machine/namespace_id.h"
 #include "sys/network/netns.h"
-#include "sys/process.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
 
 namespace viaduct::sys {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "wire/address.h"
+#include "base/wire/address.h"
 
 namespace viaduct::sys {
 

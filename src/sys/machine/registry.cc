@@ -9,8 +9,8 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "base/json_text.h"
 #include "base/shortage.h"
+#include "base/text/json_text.h"
 #include "base/utc_time.h"
 
 namespace viaduct::sys {

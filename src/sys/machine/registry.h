@@ -3,7 +3,7 @@
 // A registry is a folder that only root or this user may write to. An entry is a folder in it that
 // has the entry's name; its record is a file of JSON lines, the first of which says who made it. An
 // entry is complete before it has its name: of several makers of one name one wins, and nobody sees
-// an entry without its maker (sys/process_identity.h). What belongs to anybody but root
+// an entry without its maker (sys/process/process_identity.h). What belongs to anybody but root
 // and this user is no entry: it is neither listed nor removed.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/process_identity.h"
+#include "sys/process/process_identity.h"
 #include "sys/trusted_folder.h"
 
 namespace viaduct::sys {

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/machine/registry.h"
-#include "sys/process.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
 
 namespace viaduct::sys {
 namespace {

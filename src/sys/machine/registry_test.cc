@@ -15,9 +15,9 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "sys/child.h"
-#include "sys/process.h"
-#include "sys/unix_socket.h"
+#include "sys/ipc/unix_socket.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
 
 namespace viaduct::sys {
 namespace {

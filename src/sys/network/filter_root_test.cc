@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wire/test/packet_builder.h"
 #include "sys/network/filter.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
-#include "wire/test/packet_builder.h"
 
 namespace viaduct::sys {
 namespace {

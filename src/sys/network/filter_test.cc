@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "wire/test/packet_builder.h"
+#include "base/wire/test/packet_builder.h"
 
 namespace viaduct::sys {
 namespace {

@@ -20,9 +20,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/wire/address_scope.h"
 #include "sys/network/netns.h"
 #include "sys/network/route_request.h"
-#include "wire/address_scope.h"
 
 namespace viaduct::sys {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/fd.h"
 #include "base/time.h"
+#include "base/wire/address.h"
 #include "sys/network/netlink.h"
-#include "wire/address.h"
 
 namespace viaduct::sys {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "wire/address.h"
+#include "base/wire/address.h"
 
 namespace viaduct::sys {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/fd.h"
-#include "wire/address.h"
+#include "base/wire/address.h"
 
 struct nl_msg;
 struct nl_sock;

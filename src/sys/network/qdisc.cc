@@ -15,8 +15,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/wire/ethernet.h"
 #include "sys/network/netns.h"
-#include "wire/ethernet.h"
 
 namespace viaduct::sys {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/wire/address.h"
 #include "sys/network/netlink.h"
 #include "sys/network/route_request.h"
-#include "wire/address.h"
 
 namespace viaduct::sys {
 

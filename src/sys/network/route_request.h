@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/wire/address.h"
 #include "sys/network/netlink.h"
-#include "wire/address.h"
 
 namespace viaduct::sys {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "base/wire/address.h"
 #include "sys/network/link.h"
-#include "wire/address.h"
 
 namespace viaduct::sys {
 

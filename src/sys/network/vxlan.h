@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/wire/address.h"
 #include "sys/network/link.h"
-#include "wire/address.h"
 
 namespace viaduct::sys {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/wire/address.h"
 #include "sys/network/netlink.h"
-#include "wire/address.h"
 
 namespace viaduct::sys {
 

@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_BYTES_HEADER_H
+#define VIADUCT_BYTES_HEADER_H
+
+#include "ns3/header.h"
+
+#include "base/wire/bytes.h"
+
+#include <cstdint>
+#include <ostream>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Bytes before a packet, to be added only: what else is added in front costs it its tags, or
+ * its area of zeros.
+ */
+class BytesHeader : public Header
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    BytesHeader() = default;
+
+    /** @param bytes the header; must outlive this object */
+    explicit BytesHeader(viaduct::wire::ConstBytes bytes) : m_bytes(bytes)
+    {
+    }
+
+    TypeId GetInstanceTypeId() const override;
+    uint32_t GetSerializedSize() const override;
+    void Serialize(Buffer::Iterator start) const override;
+    uint32_t Deserialize(Buffer::Iterator start) override;
+    void Print(std::ostream& os) const override;
+
+  private:
+    viaduct::wire::ConstBytes m_bytes; //!< the header
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_BYTES_HEADER_H */

@@ -1,0 +1,384 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "interface-port.h"
+
+#include "base/error.h"
+#include "base/socket_option.h"
+#include "port/dpdk/open.h"
+#include "port/merged_port.h"
+#include "port/netmap/open.h"
+#include "port/packet/ring_port.h"
+#include "port/packet/tun_port.h"
+#include "port/xdp/interface_guardian.h"
+#include "port/xdp/open.h"
+#include "sys/descriptors.h"
+#include "sys/network/filter.h"
+#include "sys/network/netns.h"
+#include "sys/network/packet_socket.h"
+#include "sys/network/qdisc.h"
+#include "sys/network/tun.h"
+
+#include <fcntl.h>
+#include <optional>
+#include <sys/socket.h>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+namespace
+{
+
+/** @return the descriptor of a namespace: name, path, or empty for the process's own */
+viaduct::UniqueFd
+OpenNamespace(const std::string& networkNamespace)
+{
+    if (networkNamespace.empty())
+    {
+        return viaduct::sys::OpenCurrentNamespace();
+    }
+    if (networkNamespace.find('/') == std::string::npos)
+    {
+        return viaduct::sys::OpenNamespace(networkNamespace);
+    }
+    return viaduct::UniqueFd(
+        viaduct::SystemCall("open network namespace " + networkNamespace,
+                            open(networkNamespace.c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
+/**
+ * @return a socket by which viaduct::io::RingPort sends. Its buffer is what queue limits see below
+ * the device, and stays as it is
+ */
+viaduct::UniqueFd
+OpenSender(const std::string& interface)
+{
+    return viaduct::UniqueFd(
+        viaduct::SystemCall("open a packet socket on " + interface + " (needs root)",
+                            ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+}
+
+/** @return one by which it receives, with room for super-frames, which no ring has; no filter yet
+ */
+viaduct::UniqueFd
+OpenReceiver(const InterfaceRequest& request)
+{
+    return std::move(viaduct::sys::OpenPacketSocket(request.interface, /*promiscuous=*/true).fd);
+}
+
+/** One port, or several as one. */
+using Ports = std::vector<std::unique_ptr<viaduct::io::AnyPort>>;
+
+/** @return ports of all kernels; @p ifindex of the interface, in the namespace of the thread */
+Ports
+OpenRings(const InterfaceRequest& request, int ifindex)
+{
+    const auto program = viaduct::sys::PacketFilter::Compile(request.filter);
+    viaduct::io::RingOptions options;
+    options.ifindex = ifindex;
+    options.qdisc_bypass = request.qdiscBypass;
+    options.stamp_on_arrival = true;
+    options.blocks = request.blocks;
+    Ports ports;
+    std::optional<uint16_t> group;
+    for (uint32_t i = 0; i < request.queues; ++i)
+    {
+        viaduct::UniqueFd receiver = OpenReceiver(request);
+        // Until the second one is in the group, it would get what the first one gets, too.
+        (i == 0 ? program : viaduct::sys::PacketFilter::Compile("less 0")).Attach(receiver.get());
+        auto port = std::make_unique<viaduct::io::RingPort>(
+            std::move(receiver), options, OpenSender(request.interface));
+        if (request.queues > 1)
+        {
+            group = port->JoinFanout(group);
+        }
+        if (i > 0)
+        {
+            viaduct::SetSocketOption(
+                port->Fd(), SOL_SOCKET, SO_DETACH_FILTER, 0, "SO_DETACH_FILTER");
+            program.Attach(port->Fd());
+        }
+        ports.push_back(std::move(port));
+    }
+    return ports;
+}
+
+/**
+ * @param request the device
+ * @param made whether it was not there before
+ * @param networkNamespace where, of the thread
+ * @return its other end
+ */
+Ports
+OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
+{
+    if (!request.filter.empty())
+    {
+        throw viaduct::UsageError("TAP device " + request.interface +
+                                  ": nobody else gets its frames, so a Filter would only lose "
+                                  "them: leave it empty");
+    }
+    Ports ports;
+    auto queues = viaduct::sys::OpenTap(request.interface, static_cast<int>(request.queues));
+    const auto where =
+        std::make_shared<viaduct::UniqueFd>(viaduct::sys::Duplicate(networkNamespace));
+    const int number = viaduct::sys::Netlink().IfIndex(request.interface);
+    for (auto& queue : queues)
+    {
+        viaduct::io::TunOptions options;
+        options.vnet_header = true;
+        if (ports.empty()) // they are the device's, of all its queues
+        {
+            options.kernel_drops = [where, number] {
+                return viaduct::sys::TapDrops(where->get(), number);
+            };
+        }
+        ports.push_back(
+            viaduct::io::Hold(viaduct::io::TunPort(std::move(queue), std::move(options))));
+    }
+    viaduct::sys::Netlink session;
+    if (made)
+    {
+        const int ifindex = session.GetLink(request.interface).ifindex;
+        session.SetMtu(ifindex, request.mtu);
+        session.SetUp(ifindex, true);
+    }
+    if (session.GetLink(request.interface).up)
+    {
+        // What the kernel sends before it has processed the new carrier is lost.
+        session.AwaitRunning(request.interface, viaduct::Duration::Seconds(2));
+    }
+    return ports;
+}
+
+/** @return a port by AF_XDP, likewise */
+std::unique_ptr<viaduct::io::XdpPort>
+OpenXdp(const InterfaceRequest& request)
+{
+    if (!request.qdiscBypass)
+    {
+        throw viaduct::UsageError(
+            "AF_XDP sends past the queueing discipline of " + request.interface +
+            ": set QdiscBypass to true, or Port to AfPacket (attributes of ns3::RingNetDevice)");
+    }
+    return std::make_unique<viaduct::io::XdpPort>(
+        viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
+}
+
+/** @return what has the offloads off that would be in the way of @p kind, as long as it lives */
+std::shared_ptr<void>
+KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
+{
+    return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface, kind);
+}
+
+/** @return a port by DPDK, on an interface of the kernel's */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenDpdk(const InterfaceRequest& request)
+{
+    viaduct::dpdk::CheckUsable(); // before any offload is touched
+    return viaduct::dpdk::OpenPort({.interface = request.interface,
+                                    .filter = request.filter,
+                                    .qdisc_bypass = request.qdiscBypass,
+                                    .keeper = KeepOffloadsOff(request, "DPDK")});
+}
+
+/** @return a port by netmap, likewise */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenNetmap(const InterfaceRequest& request)
+{
+    viaduct::netmap::CheckUsable();
+    if (!request.filter.empty() || !request.qdiscBypass)
+    {
+        throw viaduct::UsageError("netmap on interface " + request.interface +
+                                  ": its frames pass neither filters nor queueing disciplines "
+                                  "(attributes Filter and QdiscBypass of ns3::RingNetDevice)");
+    }
+    return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request, "netmap"));
+}
+
+/** @return the better ones; says in @p reason which and why */
+Ports
+OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
+{
+    try
+    {
+        auto opened = OpenXdp(request);
+        if (opened->state().zero_copy)
+        {
+            reason = "its driver has zero-copy";
+            Ports ports;
+            ports.push_back(std::move(opened));
+            return ports;
+        }
+        reason = "not AF_XDP: its driver has no zero-copy";
+    }
+    catch (const viaduct::Error& error)
+    {
+        reason = std::string("not AF_XDP: ") + error.what();
+    }
+    return OpenRings(request, ifindex);
+}
+
+/** @return some ports as one */
+std::unique_ptr<viaduct::io::AnyPort>
+Join(Ports ports)
+{
+    if (ports.size() == 1)
+    {
+        return std::move(ports[0]);
+    }
+    return std::make_unique<viaduct::io::MergedPort>(std::move(ports));
+}
+
+/** Throws viaduct::UsageError if an interface cannot be the device's. */
+void
+Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
+{
+    if (!link.ethernet)
+    {
+        throw viaduct::UsageError("interface " + request.interface +
+                                  ": its frames are not Ethernet's (a TUN device, a tunnel of IP)");
+    }
+    if (link.mtu < request.mtu)
+    {
+        throw viaduct::UsageError("interface " + request.interface + " carries " +
+                                  std::to_string(link.mtu) +
+                                  " bytes at most: set the attribute Mtu of ns3::RingNetDevice to "
+                                  "that or less");
+    }
+}
+
+/**
+ * Have the qdisc of an interface keep departure times, if it can; in the namespace of the thread.
+ * @param request the interface
+ * @param[in,out] opened gets InterfacePort::timed and InterfacePort::departures
+ */
+void
+OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
+{
+    const std::string clock = "by the simulator's clock: ";
+    if (request.qdiscBypass || request.kind == InterfacePortKind::TAP)
+    {
+        opened.departures = clock + "frames pass no qdisc";
+        return;
+    }
+    viaduct::sys::Netlink session;
+    const std::string keeper =
+        viaduct::sys::QdiscOfDepartureTimes(viaduct::sys::Qdiscs(session, opened.ifindex));
+    if (keeper.empty())
+    {
+        opened.departures = clock + "the qdisc (" +
+                            viaduct::sys::RootQdisc(session, opened.ifindex) + ") keeps no times";
+        return;
+    }
+    using viaduct::io::TimedSender;
+    opened.timed = std::make_unique<TimedSender>(OpenSender(request.interface),
+                                                 opened.ifindex,
+                                                 keeper == "etf" ? TimedSender::Clock::kTai
+                                                                 : TimedSender::Clock::kMonotonic);
+    opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
+}
+
+/** @return a device of DPDK's own, of which the kernel reports nothing */
+InterfacePort
+OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
+{
+    InterfacePort opened;
+    opened.port = viaduct::dpdk::OpenPort({.interface = request.interface,
+                                           .filter = request.filter,
+                                           .qdisc_bypass = request.qdiscBypass,
+                                           .mtu = static_cast<uint32_t>(request.mtu)});
+    opened.departures = "by the simulator's clock: frames pass no qdisc";
+    opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(networkNamespace);
+    opened.running = opened.port->Up();
+    return opened;
+}
+
+/** Throws UsageError for an attribute that the kind of port does not have. */
+void
+CheckKind(const InterfaceRequest& request)
+{
+    const auto refuse = [&](const std::string& attribute, const std::string& of) {
+        throw viaduct::UsageError(attribute + " is for " + of + " of interface " +
+                                  request.interface +
+                                  ", not for this one: leave it out (attributes of "
+                                  "ns3::RingNetDevice)");
+    };
+    const bool packet = request.kind == InterfacePortKind::PACKET;
+    if (request.queues > 1 && !packet && request.kind != InterfacePortKind::TAP)
+    {
+        refuse("Queues", "the ports AfPacket and Tap");
+    }
+    if (request.blocks && !packet)
+    {
+        refuse("RingBlocks", "the port AfPacket");
+    }
+}
+
+} // namespace
+
+InterfacePort
+OpenInterfacePort(const InterfaceRequest& request)
+{
+    const viaduct::UniqueFd target = OpenNamespace(request.networkNamespace);
+    std::optional<viaduct::sys::NamespaceScope> scope;
+    if (!request.networkNamespace.empty())
+    {
+        scope.emplace(target.get());
+    }
+    CheckKind(request);
+    if (request.kind == InterfacePortKind::DPDK && viaduct::dpdk::IsDevice(request.interface))
+    {
+        return OpenDpdkDevice(request, target.get());
+    }
+    Ports ports;
+    auto info = viaduct::sys::Netlink().FindLink(request.interface);
+    if (request.kind == InterfacePortKind::TAP)
+    {
+        ports = OpenTap(request, /*made=*/!info, target.get());
+        info = viaduct::sys::Netlink().FindLink(request.interface);
+    }
+    if (!info)
+    {
+        throw viaduct::UsageError(
+            "there is no interface " + request.interface +
+            (request.networkNamespace.empty() ? "" : " in " + request.networkNamespace) +
+            ": see `ip link`");
+    }
+    Examine(request, *info);
+    InterfacePort opened;
+    switch (request.kind)
+    {
+    case InterfacePortKind::PACKET:
+        ports = OpenRings(request, info->ifindex);
+        break;
+    case InterfacePortKind::XDP:
+        ports.push_back(OpenXdp(request));
+        break;
+    case InterfacePortKind::DPDK:
+        ports.push_back(OpenDpdk(request));
+        break;
+    case InterfacePortKind::NETMAP:
+        ports.push_back(OpenNetmap(request));
+        break;
+    case InterfacePortKind::AUTO:
+        ports = OpenEither(request, info->ifindex, opened.reason);
+        break;
+    case InterfacePortKind::TAP:
+        break;
+    }
+    opened.port = Join(std::move(ports));
+    opened.ifindex = info->ifindex;
+    OpenDepartures(request, opened);
+    opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
+    // What has happened while the port was opened, the monitor does not report.
+    const auto now = viaduct::sys::Netlink().FindLink(info->ifindex);
+    opened.running = now && now->up && now->carrier;
+    return opened;
+}
+
+} // namespace ns3

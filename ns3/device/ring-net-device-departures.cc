@@ -1,0 +1,125 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// How packets with a DepartureTag leave at their time: by the interface's qdisc, or by an event.
+
+#include "interface-port.h"
+#include "ns3/frame-check.h"
+#include "ns3/payload-restorer.h"
+#include "ns3/wire-conversion.h"
+#include "ring-net-device.h"
+
+#include "ns3/simulator.h"
+
+#include "base/clock.h"
+#include "base/wire/ethernet.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// How long before its time the qdisc gets a frame, ms: longer than this process may have to wait
+/// for a processor, short enough that queues (fq: 100 frames of a flow) rarely fill.
+constexpr uint64_t HANDED_OVER_BEFORE = 20;
+/// After each so many frames, what has become of them is read, also if no driver says so.
+constexpr uint64_t READ_EVERY = 256;
+
+} // namespace
+
+bool
+RingNetDevice::SendLater(Ptr<Packet> packet,
+                         const Address& source,
+                         const Address& dest,
+                         uint16_t protocolNumber,
+                         Time when)
+{
+    // The qdisc has a limit of its own; not all that it has sent is known.
+    if (m_departures.Count() >= m_departureQueueSize)
+    {
+        return DropSent(packet, TX_TOO_MANY_DEPARTURES);
+    }
+    const auto send = [=, this] { SendFrom(packet, source, dest, protocolNumber); };
+    if (!m_opened || !m_opened->timed)
+    {
+        m_departures.Add(when, send);
+        return true;
+    }
+    const auto handOver = [=, this] {
+        if (!HandOver(packet, source, dest, protocolNumber, when))
+        {
+            m_departures.Add(when, send);
+        }
+    };
+    if (const Time early = when - MilliSeconds(HANDED_OVER_BEFORE); early > Simulator::Now())
+    {
+        m_departures.Add(early, handOver);
+    }
+    else
+    {
+        handOver();
+    }
+    return true;
+}
+
+bool
+RingNetDevice::HandOver(Ptr<Packet> packet,
+                        const Address& source,
+                        const Address& dest,
+                        uint16_t protocolNumber,
+                        Time when)
+{
+    const uint32_t payload = packet->GetSize();
+    if (!m_linkUp || payload > LongestPayload(EthernetNetDevice::GetMtu(), protocolNumber))
+    {
+        return false;
+    }
+    auto frame =
+        std::make_shared<std::vector<std::byte>>(viaduct::wire::EthernetHeader::kSize + payload);
+    viaduct::wire::EthernetHeader{wireconversion::ToWire(Mac48Address::ConvertFrom(dest)),
+                                  wireconversion::ToWire(Mac48Address::ConvertFrom(source)),
+                                  protocolNumber}
+        .Write(*frame);
+    if (!JoinPacket(*packet,
+                    std::span(*frame).subspan(viaduct::wire::EthernetHeader::kSize),
+                    IsIp(protocolNumber) ? FirstHeader::IP : FirstHeader::OTHER))
+    {
+        return false;
+    }
+    const viaduct::Instant due =
+        ReactorSimulatorImpl::Get()->GetVirtualNow() +
+        viaduct::Duration::Nanoseconds((when - Simulator::Now()).GetNanoSeconds());
+    if (m_opened->timed->counters().sent % READ_EVERY == READ_EVERY - 1)
+    {
+        ReadDepartures();
+    }
+    if (m_opened->timed->Send(*frame, due) != viaduct::io::TimedSender::Result::kTaken)
+    {
+        return false;
+    }
+    if (IsSendingTraced())
+    {
+        m_departures.Add(when, [=, this] {
+            TraceSent(
+                Create<Packet>(reinterpret_cast<const uint8_t*>(frame->data()), frame->size()));
+        });
+    }
+    return true;
+}
+
+bool
+RingNetDevice::ReadDepartures()
+{
+    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
+    return m_opened->timed->ReadFates(viaduct::MonotonicClock::Now(), [&](viaduct::Duration late) {
+        reactor->RecordPortLateness(late);
+        HandleLateness(true, late);
+    }) > 0;
+}
+
+} // namespace ns3

@@ -1,0 +1,292 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_RING_NET_DEVICE_H
+#define VIADUCT_RING_NET_DEVICE_H
+
+#include "ns3/burst-port.h"
+#include "ns3/departure-times.h"
+#include "ns3/drop-counter.h"
+#include "ns3/ethernet-net-device.h"
+#include "ns3/held-payloads.h"
+#include "ns3/traced-value.h"
+#include "ns3/unjoined-frames.h"
+
+#include "port/port.h"
+#include "port/super_frame.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ns3
+{
+
+class NetDeviceQueueInterface;
+class QueueLimits;
+enum class InterfacePortKind;
+struct InterfacePort;
+
+/**
+ * @ingroup viaduct
+ * @brief When the lateness of a received frame starts.
+ */
+enum class InterfaceStamps
+{
+    SOFTWARE, //!< at the kernel's time stamp
+    USER,     //!< when the port was last seen empty
+};
+
+/**
+ * @ingroup viaduct
+ * @brief An Ethernet device on a viaduct::io::AnyPort: frames go in and out in bursts.
+ *
+ * Frames to send are written into a preallocated ring and passed to the port as one burst at the
+ * end of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
+ * burst, in their node's context, without an event. Every frame that does not get through is
+ * counted with its reason.
+ *
+ * With the attribute FlowControl, queue discs can be installed above the device: it stops its
+ * transmission queue when its ring is full, and wakes it when the port has taken frames. Queue
+ * limits (TrafficControlHelper::SetQueueLimits()) get to know of a frame when it is queued and when
+ * it has left the port, as the port says (viaduct::io::AnyPort::BytesInFlight()).
+ *
+ * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulator
+ * implementations, which have no real time, are refused.
+ */
+class RingNetDevice : public EthernetNetDevice, private BurstPortUser
+{
+  public:
+    /** Why a frame did not get through. */
+    enum DropReason
+    {
+        RX_RUNT,        //!< received: shorter than its Ethernet (or LLC/SNAP) header
+        RX_TOO_LONG,    //!< received: longer than the MTU
+        RX_MALFORMED,   //!< received: lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
+        RX_IP_OPTIONS,  //!< received: IPv4 options, which ns-3's forwarding would corrupt
+        RX_SUPER_FRAME, //!< received: a GRO/TSO frame or partial checksum that contradicts itself
+        RX_NOT_FOR_ME,  //!< received: for another address, without a promiscuous callback
+        RX_LINK_DOWN,   //!< received: the link is down
+        RX_QUEUE_FULL, //!< received: more than the reading thread may queue (not under the reactor)
+        TX_LINK_DOWN,  //!< to be sent: the link is down, or there is no port
+        TX_TOO_LONG,   //!< to be sent: longer than the MTU
+        TX_QUEUE_FULL, //!< to be sent: the ring is full and the port accepts no more
+        TX_TOO_MANY_DEPARTURES, //!< to be sent later: more than DepartureQueueSize wait already
+        TX_PAYLOAD_LOST, //!< to be sent: the payload is gone, or where it belongs cannot be told
+        N_DROP_REASONS
+    };
+
+    /**
+     * TracedCallback signature for MacRxDrop and MacTxDrop.
+     * @param [in] packet the frame as far as it could be parsed
+     * @param [in] reason why it was dropped
+     */
+    typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
+
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    RingNetDevice();
+    ~RingNetDevice() override;
+
+    /** Set the device's port; may be called at any time and replaces the previous port.
+     * @param port where frames come from and go to, owned from now on
+     */
+    void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
+
+    /**
+     * @return the port, owned by the device; null if there is none
+     */
+    viaduct::io::AnyPort* GetPort() const
+    {
+        return m_burst.GetPort();
+    }
+
+    /**
+     * @return by what its interface is read and written, how, and why so if the attribute Port left
+     * it open; empty if there is nothing to say
+     */
+    std::string GetPortDescription() const;
+
+    /** @return what keeps the times of DepartureTags, and why */
+    std::string GetDepartures() const;
+
+    /** Set the state of the device's link, e.g. from the kernel's carrier.
+     * @param up true if frames can pass
+     */
+    void SetLinkUp(bool up);
+
+    /**
+     * With the attribute FlowControl only.
+     * @return bytes of frames that are queued in the device, and in the kernel or driver below as
+     * far as the port can tell
+     */
+    uint32_t GetBytesInFlight() const
+    {
+        return m_inFlight;
+    }
+
+    /** @return how late received and sent frames were */
+    const PortTiming& GetTiming() const
+    {
+        return m_burst.GetTiming();
+    }
+
+    /** @return the lateness that 99% of received frames did not exceed */
+    Time GetReceivedLateness() const
+    {
+        return NanoSeconds(GetTiming().received.Quantile(0.99));
+    }
+
+    /** @return the same of sent frames, also those that left by the interface's qdisc */
+    Time GetSentLateness() const;
+
+    /**
+     * Print what the port is, what keeps departure times if some waited, how late frames were, and
+     * how many were dropped, lost at the port, or passed without their payload, a line each.
+     * @param os the stream
+     */
+    void PrintTiming(std::ostream& os) const;
+
+    /** @return the payloads that wait; null without the attribute HeaderBytes */
+    const HeldPayloads* GetHeldPayloads() const
+    {
+        return m_held.get();
+    }
+
+    /**
+     * @param reason a reason
+     * @return how many frames were dropped for it
+     */
+    uint64_t GetDrops(DropReason reason) const;
+
+    /** @return how many frames were dropped for any reason except RX_NOT_FOR_ME */
+    uint64_t GetTotalDrops() const;
+
+    /**
+     * @param reason a reason
+     * @return its name, as in "rx_too_long"
+     */
+    static const char* GetDropReasonName(DropReason reason);
+
+    // Inherited from NetDevice
+    bool SetMtu(const uint16_t mtu) override;
+    bool IsLinkUp() const override
+    {
+        return m_linkUp;
+    }
+
+    bool SendFrom(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& dest,
+                  uint16_t protocolNumber) override;
+    void SetNode(Ptr<Node> node) override;
+    bool NeedsArp() const override
+    {
+        return m_needsArp;
+    }
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    // Inherited from BurstPortUser
+    void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
+    void HandleReturn() override;
+    viaduct::io::FrameToSend Finish(uint32_t slot, std::span<std::byte> frame) override;
+    void HandleOffered(uint32_t slot, bool taken) override;
+    void HandleLateness(bool sent, viaduct::Duration lateness) override;
+    void HandleRoom() override;
+    void HandleTransmitted(uint64_t bytes) override;
+
+    /** Open the interface that the attributes name. Throws viaduct::Error on failure. */
+    void OpenInterface();
+    /** Handle link events of the opened interface. @return true if there were any */
+    bool ReadLinkEvents();
+    /** Allocate the ring according to queue size and MTU. */
+    void AllocateRing();
+    /**
+     * Receive one frame, from the destination address on, with a complete checksum; not a
+     * super-frame.
+     * @param frame the frame
+     * @param lasting whether it is valid until HandleReturn(), not only for the call
+     */
+    void Receive(std::span<const std::byte> frame, bool lasting);
+    /** @return the packet of a received frame's payload, with the attribute HeaderBytes */
+    Ptr<Packet> MakePayload(std::span<const std::byte> frame,
+                            std::span<const std::byte> payload,
+                            uint16_t protocol,
+                            bool lasting);
+    /** Report a frame to be sent. @param held the payload that is still missing, or null */
+    void TraceWhole(std::span<std::byte> frame, const HeldPayload* held);
+    /** @return why ns-3 cannot process a payload of this EtherType; N_DROP_REASONS if it can */
+    static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
+    /** Count a received frame as dropped. */
+    void DropReceived(std::span<const std::byte> frame, DropReason reason);
+    /** Tell the layer above of a frame of this length that was queued. */
+    void NotifyQueued(uint32_t length);
+    /** Send a packet at a time in the future. @return false if too many wait for that */
+    bool SendLater(Ptr<Packet> packet,
+                   const Address& source,
+                   const Address& dest,
+                   uint16_t protocolNumber,
+                   Time when);
+    /**
+     * Give a packet to the interface's qdisc, which sends it at a time in the future.
+     * @return false if it does not take it
+     */
+    bool HandOver(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& dest,
+                  uint16_t protocolNumber,
+                  Time when);
+    /** Handle what is known of packets that the qdisc has got. @return whether there was any */
+    bool ReadDepartures();
+    /** Count a payload to send as dropped. @return false */
+    bool DropSent(Ptr<const Packet> packet, DropReason reason);
+
+    BurstPort m_burst{*this};                   //!< the port
+    viaduct::io::SuperFrameSplitter m_splitter; //!< splits super-frames of the kernel
+    std::unique_ptr<InterfacePort> m_opened;    //!< by OpenInterface(), without its port
+    uint32_t m_monitor = 0;                     //!< its link monitor's id in the reactor
+    uint32_t m_departed = 0;                    //!< InterfacePort::timed's id in the reactor
+    std::unique_ptr<HeldPayloads> m_held;       //!< with HeaderBytes only
+    DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames that leave later
+    UnjoinedFrames m_unjoined;                                  //!< in m_burst
+    bool m_ringAllocated = false;                               //!< AllocateRing() was called
+    Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< with FlowControl only
+    Ptr<QueueLimits> m_limits;                                  //!< those that get reports
+    uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not know of
+    TracedValue<uint32_t> m_inFlight; //!< trace source InFlight
+
+    bool m_linkUp = false;         //!< the link's state
+    uint32_t m_burstSize;          //!< attribute BurstSize
+    uint32_t m_txQueueSize;        //!< attribute TxQueueSize
+    bool m_needsArp;               //!< attribute NeedsArp
+    bool m_reassembled;            //!< attribute Reassembled
+    bool m_checkPackets;           //!< attribute CheckPackets
+    bool m_flowControl;            //!< attribute FlowControl
+    bool m_qdiscBypass;            //!< attribute QdiscBypass
+    uint32_t m_queues;             //!< attribute Queues
+    bool m_ringBlocks;             //!< attribute RingBlocks
+    InterfacePortKind m_portKind;  //!< attribute Port
+    InterfaceStamps m_stamps;      //!< attribute Timestamps
+    uint32_t m_headerBytes;        //!< attribute HeaderBytes
+    uint32_t m_heldPayloads;       //!< attribute HeldPayloads
+    uint32_t m_departureQueueSize; //!< attribute DepartureQueueSize
+    std::string m_interface;       //!< attribute Interface
+    std::string m_namespace;       //!< attribute Namespace
+    std::string m_filter;          //!< attribute Filter
+
+    TracedCallback<Time> m_receivedLate;               //!< trace source ReceivedLate
+    TracedCallback<Time> m_sentLate;                   //!< trace source SentLate
+    DropCounter<DropReason, N_DROP_REASONS> m_rxDrops; //!< trace source MacRxDrop
+    DropCounter<DropReason, N_DROP_REASONS> m_txDrops; //!< trace source MacTxDrop
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_RING_NET_DEVICE_H */

@@ -1,0 +1,239 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_INTERFACE_TEST_SUPPORT_H
+#define VIADUCT_INTERFACE_TEST_SUPPORT_H
+
+#include "ns3/test/viaduct-test-support.h"
+
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "port/dpdk/open.h"
+#include "port/packet/ring_port.h"
+#include "port/test/test_network.h"
+#include "port/xdp/program.h"
+
+#include <algorithm>
+#include <iostream>
+#include <list>
+#include <string>
+#include <unistd.h>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Devices of tests on real interfaces, by every kind of port that ns3::RingNetDevice opens.
+ */
+
+namespace ns3::viaducttest
+{
+
+/// Values of the attribute Port, also with Queues or RingBlocks.
+inline const char* const PORT_KINDS[] = {
+    "AfPacket", "AfXdp", "Dpdk", "AfPacketQueues", "AfPacketBlocks"};
+
+/** @return why there are no such ports here; empty if there are */
+inline std::string
+WhyNoPort(const std::string& kind)
+{
+    if (geteuid() != 0)
+    {
+        return "needs root: makes network namespaces";
+    }
+    if (kind == "Dpdk")
+    {
+        return viaduct::dpdk::WhyNotBuilt();
+    }
+    return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::WhyNotBuilt() : "";
+}
+
+/** A test of a kind of port; skipped where that cannot be. */
+class PortTestCase : public TestCase
+{
+  public:
+    /**
+     * @param kind value of the attribute Port
+     * @param name what it shows
+     */
+    PortTestCase(const std::string& kind, const std::string& name)
+        : TestCase(kind + ": " + name), m_kind(kind)
+    {
+    }
+
+  protected:
+    const std::string m_kind; //!< see the constructor
+
+  private:
+    /** The test. */
+    virtual void RunOnInterfaces() = 0;
+
+    void DoRun() override
+    {
+        const std::string reason = WhyNoPort(m_kind);
+        if (reason.empty())
+        {
+            RunOnInterfaces();
+        }
+        else
+        {
+            std::cout << "SKIPPED " << GetName() << ": " << reason << std::endl;
+        }
+    }
+};
+
+/** A veth pair: b0 for a device, a0 for the test. */
+struct TestInterface
+{
+    viaduct::io::TestNetwork network{/*ipv6=*/false}; //!< a namespace for each end
+
+    /** @return a new device on b0, of a new node unless one is given */
+    Ptr<RingNetDevice> MakeDevice(const std::string& kind, Ptr<Node> node = nullptr)
+    {
+        auto device = CreateObject<RingNetDevice>();
+        Open(device, kind);
+        (node ? node : CreateObject<Node>())->AddDevice(device);
+        return device;
+    }
+
+    /** Have a device open b0. */
+    void Open(Ptr<RingNetDevice> device, const std::string& kind)
+    {
+        device->SetAttribute("Namespace", StringValue(network.b.Path()));
+        device->SetAttribute("Interface", StringValue("b0"));
+        const auto end = std::min(kind.find("Queues"), kind.find("Blocks"));
+        const std::string rest = end == std::string::npos ? "" : kind.substr(end);
+        device->SetAttribute("Port", StringValue(kind.substr(0, end)));
+        device->SetAttribute("Queues", UintegerValue(rest == "Queues" ? 3 : 1));
+        device->SetAttribute("RingBlocks", BooleanValue(rest == "Blocks"));
+    }
+
+    /** @return the other end */
+    viaduct::io::RingPort Outside()
+    {
+        return {network.a.PacketSocket(), viaduct::io::RingOptions{.ifindex = network.a_index}};
+    }
+};
+
+/** @return the message with which a device refuses to open its interface; empty: it does not */
+inline std::string
+Refusal(Ptr<RingNetDevice> device)
+{
+    try
+    {
+        device->GetNode()->Initialize();
+    }
+    catch (const viaduct::Error& error)
+    {
+        return error.what();
+    }
+    return "";
+}
+
+/** Look every millisecond of simulated time until something is so, for 20 s at most; then stop. */
+inline void
+StopWhen(std::function<bool()> condition,
+         viaduct::Instant until = viaduct::MonotonicClock::Now() + viaduct::Duration::Seconds(20))
+{
+    if (condition() || viaduct::MonotonicClock::Now() > until)
+    {
+        Simulator::Stop();
+        return;
+    }
+    Simulator::Schedule(MilliSeconds(1), [=] { StopWhen(condition, until); });
+}
+
+/** @return the frames that a port has received */
+inline std::vector<Frame>
+TakeFrames(viaduct::io::AnyPort& port)
+{
+    std::vector<Frame> taken;
+    std::array<viaduct::io::ReceivedFrame, 64> burst;
+    while (const size_t count = port.Receive(burst))
+    {
+        for (const auto& frame : std::span(burst).first(count))
+        {
+            taken.emplace_back(frame.bytes.begin(), frame.bytes.end());
+        }
+    }
+    return taken;
+}
+
+/** While it lives, TestDevices are on interfaces; their queues are the other ends. */
+class InterfaceWires : public TestWires
+{
+  public:
+    /**
+     * @param kind value of the attribute Port
+     * @param expected how many frames and datagrams there will be in the end
+     */
+    InterfaceWires(const std::string& kind, size_t expected) : m_kind(kind), m_expected(expected)
+    {
+    }
+
+    void Connect(TestDevice& device) override
+    {
+        Link& link = m_links.emplace_back();
+        link.interface.Open(device.device, m_kind);
+        link.outside.emplace(link.interface.Outside());
+        link.in = device.in;
+        link.out = device.out;
+        if (m_links.size() == 1)
+        {
+            Simulator::ScheduleNow([this] { Pump(); });
+        }
+    }
+
+    void StopAfter(Time time, std::function<size_t()> count) override
+    {
+        Simulator::Schedule(
+            time, [this, count] { StopWhen([this, count] { return count() >= m_expected; }); });
+    }
+
+  private:
+    /** A device's. */
+    struct Link
+    {
+        TestInterface interface;                      //!< the interface
+        std::optional<viaduct::io::RingPort> outside; //!< its other end
+        std::shared_ptr<Wire> in;                     //!< frames to be received
+        std::shared_ptr<Wire> out;                    //!< frames sent
+    };
+
+    /** @return whether it is multicast of IPv6, which nodes send by themselves */
+    static bool IsMulticast(const Frame& frame)
+    {
+        return frame[0] == std::byte{0x33} && frame[1] == std::byte{0x33};
+    }
+
+    /** Move frames, and again soon. */
+    void Pump()
+    {
+        for (Link& link : m_links)
+        {
+            for (; !link.in->empty(); link.in->pop_front())
+            {
+                viaduct::io::SendFrame(*link.outside, link.in->front());
+            }
+            for (Frame& frame : TakeFrames(*link.outside))
+            {
+                if (!IsMulticast(frame))
+                {
+                    link.out->push_back(std::move(frame));
+                }
+            }
+        }
+        Simulator::Schedule(MicroSeconds(200), [this] { Pump(); });
+    }
+
+    std::string m_kind;      //!< see the constructor
+    size_t m_expected;       //!< see the constructor
+    std::list<Link> m_links; //!< of all devices
+};
+
+} // namespace ns3::viaducttest
+
+#endif /* VIADUCT_INTERFACE_TEST_SUPPORT_H */

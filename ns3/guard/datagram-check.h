@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_DATAGRAM_CHECK_H
+#define VIADUCT_DATAGRAM_CHECK_H
+
+#include "ns3/ipv4-address.h"
+
+#include "base/wire/bytes.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief The ports of a datagram.
+ */
+struct DatagramPorts
+{
+    uint16_t source;      //!< sender's
+    uint16_t destination; //!< receiver's
+};
+
+/**
+ * @ingroup viaduct
+ * @brief Whether ns-3's protocol at a port can read a datagram.
+ *
+ * These protocols trust their input: a length that disagrees with the datagram's ends the simulator
+ * (the assertions of olsr-header.cc, aodv-packet.cc and Buffer::Iterator), and so does an OLSR
+ * packet that comes from another port than OLSR's. Message formats: RFC 3626, RFC 2453, RFC 2080,
+ * RFC 3561, dsdv-packet.h.
+ *
+ * @param ports the datagram's
+ * @param payload what follows the UDP header
+ * @param isOwn whether an address is the receiving node's
+ * @return true if it can, and for ports that none of them uses
+ */
+bool IsReadableDatagram(DatagramPorts ports,
+                        viaduct::wire::ConstBytes payload,
+                        const std::function<bool(Ipv4Address)>& isOwn);
+
+} // namespace ns3
+
+#endif /* VIADUCT_DATAGRAM_CHECK_H */

@@ -1,0 +1,72 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_FRAME_CHECK_H
+#define VIADUCT_FRAME_CHECK_H
+
+#include "base/wire/bytes.h"
+#include "base/wire/ethernet.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Whether ns-3 can parse a packet.
+ *
+ * ns-3's headers trust their input: a packet shorter than its headers say ends the simulator.
+ *
+ * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
+ * @param packet the packet, from the network header on, padding included
+ * @return true if every length in the IP and ARP headers and IPv6's extension headers, and in the
+ * UDP, TCP and ICMP header of an unfragmented packet, agrees with the packet's, and ns-3 can read
+ * an ICMPv6 message; of the others on a node's own addresses its TransportGuard asks
+ */
+bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
+
+/**
+ * @ingroup viaduct
+ * @brief Whether a packet has IPv4 options: ns-3 skips them when reading, but writes a header
+ * without them whose length field is wrong.
+ *
+ * @param protocol EtherType
+ * @param packet a packet that IsParsable()
+ * @return true if it has
+ */
+inline bool
+HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
+{
+    return protocol == viaduct::wire::ether_type::kIpv4 &&
+           viaduct::wire::Load8(packet.data()) != 0x45;
+}
+
+/**
+ * @ingroup viaduct
+ * @param mtu of the interface, bytes
+ * @param protocol EtherType
+ * @return the longest payload of a frame of this EtherType: a VLAN tag of the user's does not count
+ */
+inline uint32_t
+LongestPayload(uint16_t mtu, uint16_t protocol)
+{
+    return mtu + (protocol == viaduct::wire::ether_type::kVlan ? viaduct::wire::VlanTag::kSize : 0);
+}
+
+/**
+ * @ingroup viaduct
+ * @param protocol EtherType
+ * @return whether it is of IPv4 or IPv6
+ */
+inline bool
+IsIp(uint16_t protocol)
+{
+    return protocol == viaduct::wire::ether_type::kIpv4 ||
+           protocol == viaduct::wire::ether_type::kIpv6;
+}
+
+} // namespace ns3
+
+#endif /* VIADUCT_FRAME_CHECK_H */

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_ADDRESSES_H
+#define VIADUCT_KERNEL_ADDRESSES_H
+
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/ptr.h"
+
+#include "base/wire/address.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::kerneladdress
+{
+
+/**
+ * @tparam Ip Ipv4 or Ipv6
+ * @param device of a node
+ * @return its interface in the node's IP layer; -1 if there is none
+ */
+template <class Ip>
+int32_t
+InterfaceOf(Ptr<NetDevice> device)
+{
+    const auto ip = device->GetNode()->GetObject<Ip>();
+    return ip ? ip->GetInterfaceForDevice(device) : -1;
+}
+
+/**
+ * @param device of a node
+ * @return its addresses in ns-3: those of IPv4, then those of IPv6, without link-local ones, of
+ * which the kernel creates the same itself
+ */
+std::vector<viaduct::wire::IpPrefix> AddressesOf(Ptr<NetDevice> device);
+
+/** Throws viaduct::UsageError if a device has an address twice, or has one that another device on
+ * its channel has, too: kernels do not notice (there is no duplicate address detection for IPv4,
+ * and it is disabled for IPv6), and the consequences look like a fault of the protocols.
+ * @param device whose addresses are compared (AddressesOf)
+ */
+void CheckAddressClash(Ptr<NetDevice> device);
+
+} // namespace ns3::kerneladdress
+
+#endif // VIADUCT_KERNEL_ADDRESSES_H

@@ -1,0 +1,214 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-calendar.h"
+
+#include "kernel-guest.h"
+#include "ns3/ns3-access.h"
+#include "ns3/per-simulation.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+#include "sys/descriptor_limit.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace ns3
+{
+
+using viaduct::Duration;
+using viaduct::Instant;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
+
+namespace
+{
+
+// Numbers of open files: of the simulator itself, of each guest (sockets, output), and of each
+// device (both ends of the connection and of the channel of interrupts; of a guest that has a
+// process, ours).
+constexpr size_t FILES_BESIDE = 512;
+constexpr size_t FILES_A_GUEST = 16;
+constexpr size_t FILES_A_DEVICE = 4;
+
+const Time CARRIERS_OF_NODE = MilliSeconds(40); // four devices at 100 per second
+constexpr uint32_t NODES_A_GUEST = 512;         // for a guest with 2000 devices
+
+} // namespace
+
+Instant
+KernelTimeline::Now() const
+{
+    return Instant::FromNanoseconds(ns3::Simulator::Now().GetNanoSeconds());
+}
+
+Instant
+KernelTimeline::NextEvent() const
+{
+    const auto next = ns3access::NextEventTime();
+    if (!next)
+    {
+        return Now();
+    }
+    return *next > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+               ? Instant::Never()
+               : Instant::FromNanoseconds(static_cast<int64_t>(*next));
+}
+
+void
+KernelTimeline::Schedule(Instant at, std::function<void()> action)
+{
+    ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), std::move(action));
+}
+
+void
+KernelTimeline::WakeAt(Instant at)
+{
+    // Cancel() would leave the event in the queue, and guests would be stopped for it.
+    ns3::Simulator::Remove(m_event);
+    m_event = EventId();
+    if (at != Instant::Never())
+    {
+        m_event =
+            ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), [this] { m_wake(); });
+    }
+}
+
+TypeId
+KernelCalendar::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelCalendar")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelCalendar>()
+            .AddAttribute("Uptime",
+                          "How long the kernels have been up when the simulation starts. Longer if "
+                          "more than 50 nodes are installed at once: 40 ms per node, at most 20 s.",
+                          TimeValue(Seconds(2)),
+                          MakeTimeAccessor(&KernelCalendar::m_uptime),
+                          MakeTimeChecker(MilliSeconds(1)))
+            .AddAttribute("Patience",
+                          "Wall time after which a kernel that neither sends anything nor advances "
+                          "its clock ends the run with an error.",
+                          TimeValue(Seconds(30)),
+                          MakeTimeAccessor(&KernelCalendar::m_patience),
+                          MakeTimeChecker(MilliSeconds(100)))
+            .AddAttribute("OneProcessor",
+                          "Whether the simulator and its kernels, of which one runs at a time, "
+                          "share one processor that no other simulation uses, if there is one: "
+                          "they wake each other faster.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&KernelCalendar::m_oneProcessor),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+Ptr<KernelCalendar>
+KernelCalendar::Get()
+{
+    NS_ABORT_MSG_IF(Time::GetResolution() != Time::NS,
+                    "kernel nodes need ns-3's time resolution of nanoseconds");
+    return PerSimulation<KernelCalendar>::Get();
+}
+
+void
+KernelCalendar::DoDispose()
+{
+    for (const auto& guest : m_guests)
+    {
+        guest->Dispose();
+    }
+    m_guests.clear();
+    m_calendar.reset();
+    m_lease.reset();
+    Object::DoDispose();
+}
+
+viaduct::guest::Calendar&
+KernelCalendar::GetCalendar()
+{
+    if (!m_calendar)
+    {
+        viaduct::guest::CalendarOptions options;
+        options.uptime = Duration::Nanoseconds(m_uptime.GetNanoSeconds());
+        options.patience = Duration::Nanoseconds(m_patience.GetNanoSeconds());
+        m_calendar = std::make_unique<viaduct::guest::Calendar>(m_simulator, options);
+    }
+    return *m_calendar;
+}
+
+void
+KernelCalendar::Add(Ptr<KernelGuest> guest)
+{
+    NS_ABORT_MSG_IF(m_booted, "a kernel is installed on nodes while the simulation runs");
+    m_guests.push_back(guest);
+}
+
+void
+KernelCalendar::ExpectNodes(uint32_t nodes)
+{
+    if (!m_calendar)
+    {
+        m_uptime = std::max(m_uptime, CARRIERS_OF_NODE * std::min(nodes, NODES_A_GUEST));
+    }
+}
+
+void
+KernelCalendar::AllowOpenFiles() const
+{
+    const char* const what = "the devices of kernel nodes need";
+    size_t needed = FILES_BESIDE;
+    size_t embedded = 0; // of embedded guests, whose own descriptors are this process's, too
+    for (const auto& guest : m_guests)
+    {
+        const size_t files = FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
+        needed += files;
+        embedded += guest->MayBeEmbedded() ? files : 0;
+    }
+    try
+    {
+        viaduct::sys::RequireDescriptors(needed + embedded, what);
+    }
+    catch (const viaduct::EnvironmentError& error)
+    {
+        viaduct::sys::RequireDescriptors(needed, what);
+        for (const auto& guest : m_guests)
+        {
+            guest->HaveProcess(error.what());
+        }
+    }
+}
+
+void
+KernelCalendar::Boot()
+{
+    if (std::exchange(m_booted, true))
+    {
+        return;
+    }
+    if (m_oneProcessor)
+    {
+        m_lease = viaduct::sys::ProcessorLease::Take();
+    }
+    for (const auto& guest : m_guests)
+    {
+        guest->Prepare();
+    }
+    AllowOpenFiles();
+    GetCalendar().Boot();
+    for (const auto& guest : m_guests)
+    {
+        guest->CheckBooted();
+        guest->StartNodes();
+    }
+}
+
+} // namespace ns3

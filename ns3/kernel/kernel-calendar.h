@@ -1,0 +1,107 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_CALENDAR_H
+#define VIADUCT_KERNEL_CALENDAR_H
+
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+
+#include "guest/time/calendar.h"
+#include "guest/time/timeline.h"
+#include "sys/process/processor.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ns3
+{
+class KernelGuest;
+
+/**
+ * @ingroup viaduct
+ * @brief The adapter between ns-3's simulator and the guests' calendar.
+ *
+ * How far a guest may run ahead is known only if the simulator implementation is
+ * DefaultSimulatorImpl; under another one guests ask for every step, which is slower and gives the
+ * same results.
+ */
+class KernelTimeline : public viaduct::guest::Timeline
+{
+  public:
+    // Inherited from viaduct::guest::Timeline
+    viaduct::Instant Now() const override;
+    viaduct::Instant NextEvent() const override;
+    void Schedule(viaduct::Instant at, std::function<void()> action) override;
+    void WakeAt(viaduct::Instant at) override;
+    void SetWake(std::function<void()> wake) override
+    {
+        m_wake = std::move(wake);
+    }
+
+  private:
+    std::function<void()> m_wake; //!< what the wake-up runs
+    EventId m_event;              //!< the wake-up
+};
+
+/**
+ * @ingroup viaduct
+ * @brief The calendar of all kernels of a simulation.
+ *
+ * The first KernelGuest creates it; Simulator::Destroy() removes it and the guests. All guests boot
+ * when the first node that has a kernel is initialized, at the start of the simulation, which
+ * begins when the guests' clocks show Uptime.
+ */
+class KernelCalendar : public Object
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    /** @return the simulation's calendar; created if there is none */
+    static Ptr<KernelCalendar> Get();
+
+    /** Adds a guest; call it before the start of the simulation.
+     * @param guest the guest
+     */
+    void Add(Ptr<KernelGuest> guest);
+    /** Extends Uptime to the time that devices need to come up, assuming four per node: a kernel
+     * processes the carrier events of 100 devices per second (MAX_DO_DEV_PER_LOOP of
+     * net/core/link_watch.c). Call it before the first guest is added.
+     * @param nodes that kernels are installed on at once
+     */
+    void ExpectNodes(uint32_t nodes);
+    /** Boots all guests, the first time it is called. */
+    void Boot();
+    /** @return whether Boot() was called */
+    bool HasBooted() const
+    {
+        return m_booted;
+    }
+
+    /** @return the calendar itself */
+    viaduct::guest::Calendar& GetCalendar();
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    void AllowOpenFiles() const;
+
+    KernelTimeline m_simulator;                           //!< the guests' timeline
+    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< created when first needed
+    std::vector<Ptr<KernelGuest>> m_guests;               //!< in the order of their boot
+    bool m_booted{false};                                 //!< Boot() was called
+    Time m_uptime;                                        //!< attribute Uptime
+    Time m_patience;                                      //!< attribute Patience
+    bool m_oneProcessor;                                  //!< attribute OneProcessor
+    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< of that processor
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_CALENDAR_H

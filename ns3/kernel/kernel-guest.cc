@@ -1,0 +1,315 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-guest.h"
+
+#include "kernel-calendar.h"
+#include "kernel-node.h"
+#include "ns3/choice-value.h"
+#include "ns3/wire-conversion.h"
+
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "guest/image/image.h"
+#include "sys/process/find_program.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+
+using namespace viaduct::guest;
+
+NS_LOG_COMPONENT_DEFINE("KernelGuest");
+
+NS_OBJECT_ENSURE_REGISTERED(KernelGuest);
+
+namespace
+{
+
+/**
+ * A device's address; for one that is not Ethernet (LTE) a locally administered address is
+ * generated.
+ */
+viaduct::wire::MacAddress
+MacOf(Ptr<NetDevice> device)
+{
+    const Address address = device->GetAddress();
+    if (Mac48Address::IsMatchingType(address))
+    {
+        return wireconversion::ToWire(Mac48Address::ConvertFrom(address));
+    }
+    const uint32_t node = device->GetNode()->GetId();
+    return {{2,
+             'V',
+             static_cast<uint8_t>(node >> 16),
+             static_cast<uint8_t>(node >> 8),
+             static_cast<uint8_t>(node),
+             static_cast<uint8_t>(device->GetIfIndex())}};
+}
+
+/** Throws a viaduct::UsageError for words of the command line that the simulator depends on. */
+void
+CheckBootParameter(const std::string& word)
+{
+    const std::string name = word.substr(0, word.find('='));
+    for (const char* own : {"mem",
+                            "init",
+                            "root",
+                            "rootflags",
+                            "rootfstype",
+                            "time-travel",
+                            "time-travel-start",
+                            "uml_dir",
+                            "umid",
+                            "virtio_uml.device"})
+    {
+        if (name == own)
+        {
+            throw viaduct::UsageError("BootParameters of kernel guests: " + word + ": " + name +
+                                      " is the simulator's to set; leave it out" +
+                                      (name == "mem" ? ", and use the attribute Memory" : ""));
+        }
+    }
+}
+
+} // namespace
+
+TypeId
+KernelGuest::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelGuest")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelGuest>()
+            .AddAttribute("Kernel",
+                          "The kernel: empty for the newest that was built (viaduct kernel "
+                          "list), a release like 6.12, or the path of an executable.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelGuest::m_kernel),
+                          MakeStringChecker())
+            .AddAttribute("Memory",
+                          "The guest's memory in MiB; 0: enough for its nodes and devices. The "
+                          "host only provides the pages that the guest touches.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&KernelGuest::m_memory),
+                          MakeUintegerChecker<uint32_t>(0, 65536))
+            .AddAttribute("BootParameters",
+                          "Further words of the kernel's command line.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelGuest::m_bootParameters),
+                          MakeStringChecker())
+            .AddAttribute(
+                "Place",
+                "Where the guest's kernel is. In the simulator's process it runs faster and "
+                "gives the same results; one that cannot be there has a process.",
+                EnumValue(EMBEDDED),
+                MakeEnumAccessor<Place>(&KernelGuest::m_place),
+                MakeChoiceChecker<Place>("Place of ns3::KernelGuest",
+                                         {{EMBEDDED, "Embedded"}, {PROCESS, "Process"}}))
+            .AddAttribute("ServeSockets",
+                          "Whether the kernel itself carries the data of connected TCP sockets, "
+                          "where it can (it was built with patch 0011), instead of its agent: "
+                          "the same bytes for half of the wall time, and traces that differ in "
+                          "the order of what happens at one instant.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&KernelGuest::m_serveSockets),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+void
+KernelGuest::DoDispose()
+{
+    m_nodes.clear();
+    m_agent.reset();
+    m_sockets.reset();
+    m_control.reset();
+    m_guest = nullptr;
+    Object::DoDispose();
+}
+
+GuestOptions
+KernelGuest::Options() const
+{
+    GuestOptions options;
+    options.image = FindImage(m_kernel);
+    options.init = viaduct::sys::FindCompanion("viaduct-guest");
+    options.preload = viaduct::sys::FindCompanion("libviaduct-random.so");
+    options.boot_parameters.push_back("VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu));
+    std::istringstream words(m_bootParameters);
+    for (std::string word; words >> word;)
+    {
+        CheckBootParameter(word);
+        options.boot_parameters.push_back(word);
+    }
+    // Each (seed, run, guest) has a random stream of its own.
+    const std::string name = "kernel guest " + std::to_string(m_number) + " run " +
+                             std::to_string(RngSeedManager::GetRun());
+    options.seed = viaduct::RandomStream(RngSeedManager::GetSeed(), name).Next();
+    return options;
+}
+
+std::string
+KernelGuest::Describe() const
+{
+    std::string text = "guest " + std::to_string(m_number) + " (";
+    text += m_names.empty() ? "no nodes" : m_names.front();
+    if (m_names.size() > 1)
+    {
+        text += (m_names.size() > 2 ? " ... " : ", ") + m_names.back();
+    }
+    return text + ")";
+}
+
+void
+KernelGuest::Enter()
+{
+    auto calendar = KernelCalendar::Get();
+    m_number = static_cast<uint32_t>(calendar->GetCalendar().guests());
+    m_options = Options();
+    calendar->Add(this);
+    Calendar& entered = calendar->GetCalendar();
+    m_guest = &entered.AddGuest(Describe(), [this](const GuestEndpoints& endpoints) {
+        ChoosePlace();
+        return GuestProcess(m_options, endpoints);
+    });
+    m_control = std::make_unique<ControlNic>(entered, *m_guest);
+    m_agent = std::make_shared<AgentClient>(*m_control, [&entered](std::function<void()> action) {
+        entered.Schedule(entered.Present(), std::move(action));
+    });
+    if (m_serveSockets)
+    {
+        m_sockets = std::make_unique<KernelSockets>(entered, *m_guest);
+        m_agent->SetSocketService(*m_sockets);
+    }
+    // The kernel's defaults depend on how much memory a guest has; these are those of a large
+    // machine, because hosts with ns-3's own stack have no memory limits. All namespaces of the
+    // guest take them over (net/ipv4/tcp_ipv4.c, tcp_sk_init(); net/ipv6/addrconf.c,
+    // addrconf_init_net()).
+    const std::pair<const char*, const char*> defaults[] = {
+        {"net.core.devconf_inherit_init_net", "1"},
+        {"net.ipv4.ip_forward", "1"}, // as ns-3's nodes do by default, but not of IPv6
+        {"net.ipv4.tcp_rmem", "4096 131072 6291456"},
+        {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
+        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
+        {"net.ipv6.conf.default.accept_dad", "0"},
+        {"net.ipv6.conf.all.accept_dad", "0"}};
+    for (const auto& [name, value] : defaults)
+    {
+        m_agent->WriteSysctl(viaduct::guest::agent::kGuestItself, name, value);
+    }
+    m_agent->HoldSockets();
+}
+
+void
+KernelGuest::HaveProcess(const std::string& why)
+{
+    if (MayBeEmbedded())
+    {
+        m_place = PROCESS;
+        NS_LOG_INFO(Describe() << " has a process: " << why);
+    }
+}
+
+void
+KernelGuest::ChoosePlace()
+{
+    if (!MayBeEmbedded())
+    {
+        return;
+    }
+    const std::string why = WhyNotEmbedded(m_options);
+    m_options.embedded = why.empty();
+    NS_LOG_INFO(Describe() << (why.empty() ? " is in this process" : " has a process: " + why));
+}
+
+uint32_t
+KernelGuest::AddNode(Ptr<KernelNode> node, const std::string& name)
+{
+    if (KernelCalendar::Get()->HasBooted())
+    {
+        throw viaduct::UsageError("a kernel for node " + name + " while the simulation runs");
+    }
+    m_nodes.push_back(node);
+    m_names.push_back(name);
+    m_guest->SetName(Describe());
+    return m_agent->CreateNode(name);
+}
+
+Nic&
+KernelGuest::AddNic(Ptr<NetDevice> device)
+{
+    return AddNic(MacOf(device));
+}
+
+Nic&
+KernelGuest::AddNic(const viaduct::wire::MacAddress& mac)
+{
+    if (!m_macs.insert(mac).second)
+    {
+        throw viaduct::UsageError("two devices of " + Describe() + " have the address " +
+                                  mac.ToString() + ": give them different ones");
+    }
+    return m_guest->AddNic(mac);
+}
+
+void
+KernelGuest::Prepare()
+{
+    for (const auto& node : m_nodes)
+    {
+        node->Prepare();
+    }
+    // Twice the memory of a namespace and a device with its ring of buffers; of many, which do not
+    // all need that at once, less: a kernel writes 1/64 for its notes of all pages when it boots.
+    constexpr size_t OF_MANY = 512;
+    const size_t twice = 64 + 2 * (m_nodes.size() + m_macs.size());
+    const size_t wanted = twice <= OF_MANY ? twice : OF_MANY + (twice - OF_MANY) / 2;
+    m_options.memory_mib = m_memory != 0 ? m_memory : static_cast<uint32_t>(wanted);
+}
+
+void
+KernelGuest::CheckBooted()
+{
+    if (!m_control->agent_ready())
+    {
+        throw viaduct::Error(
+            "kernel " + Describe() +
+            ": its agent does not answer; its console ended: " + m_guest->console().LastLines(5));
+    }
+}
+
+void
+KernelGuest::StartNodes()
+{
+    const bool booting = KernelCalendar::Get()->GetCalendar().booting();
+    const auto isConfigured = [](const auto& node) { return node->IsConfigured(); };
+    if (booting || !std::all_of(m_nodes.begin(), m_nodes.end(), isConfigured))
+    {
+        return;
+    }
+    for (const auto& node : m_nodes)
+    {
+        node->StartRoutes();
+    }
+    m_agent->ReleaseSockets();
+}
+
+uint32_t
+KernelGuest::GetMaxDevices() const
+{
+    return static_cast<uint32_t>(m_options.image.devices) - 1; // one is the control device
+}
+
+} // namespace ns3

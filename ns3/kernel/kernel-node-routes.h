@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_NODE_ROUTES_H
+#define VIADUCT_KERNEL_NODE_ROUTES_H
+
+#include "guest/agent/agent_client.h"
+#include "plane/fib/route_sink.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * The data plane of one node in a guest's kernel. The agent inside performs requests later; a
+ * failure ends the run (AgentClient::SetFailureHandler()).
+ */
+class KernelNodeRoutes final : public viaduct::fib::RouteSink
+{
+  public:
+    /**
+     * @param agent of the guest; must outlive this object
+     * @param node its number there
+     * @param ifindexes of its interfaces, by name
+     */
+    KernelNodeRoutes(viaduct::guest::AgentClient& agent,
+                     uint32_t node,
+                     std::map<std::string, int> ifindexes);
+
+  private:
+    void DoApply(const viaduct::fib::RouteChanges& changes) override;
+    void AddRules(const viaduct::fib::Route& route);
+    viaduct::guest::KernelRoute ToKernel(const viaduct::fib::Route& route) const;
+
+    viaduct::guest::AgentClient& m_agent;        //!< inside the guest
+    uint32_t m_node;                             //!< in the guest
+    std::map<std::string, int> m_ifindexes;      //!< of its interfaces
+    std::set<viaduct::wire::Family> m_withRules; //!< that ask the preferred table
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_NODE_ROUTES_H

@@ -1,0 +1,197 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_NODE_H
+#define VIADUCT_KERNEL_NODE_H
+
+#include "ns3/kernel-device-bridge.h"
+#include "ns3/kernel-guest.h"
+#include "ns3/kernel-socket-stack.h"
+#include "ns3/kernel-upcalls.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/route-source.h"
+
+#include "base/wire/address.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+/**
+ * @ingroup viaduct
+ * @brief A node whose IP stack is a real kernel: keeps the kernel's interfaces, addresses and
+ * routes equal to those of ns-3's objects on the node.
+ */
+class KernelNode : public Object
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    /** Gives the node its stack. The IP layers must be aggregated to the node already.
+     * @param node the node
+     * @param guest the kernel
+     */
+    void Install(Ptr<Node> node, Ptr<KernelGuest> guest);
+    /**
+     * @param name of a kernel parameter, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value its value, set before the node's devices go up
+     */
+    void SetSysctl(const std::string& name, const std::string& value);
+    /**
+     * Kernels that all began at one instant repeat their requests at one instant too: senders that
+     * do not hear each other then lose all of them on a radio.
+     * @param device a device of the node
+     * @param interval between two requests for a neighbour's address (ARP and neighbour
+     * solicitation; retrans_time_ms of the device), in whole milliseconds
+     */
+    void SetRequestInterval(Ptr<NetDevice> device, Time interval);
+    /**
+     * Captures each of the node's devices.
+     * @param prefix the files are PREFIX-NODE-DEVICE.pcap
+     */
+    void EnablePcap(const std::string& prefix)
+    {
+        m_pcapPrefix = prefix;
+    }
+
+    /** Registers the addresses of a device as endpoints of MPTCP (RFC 8684 section 3.4).
+     * @param device a device of the node; addresses it gets later are not endpoints
+     * @param flags MPTCP_PM_ADDR_FLAG_SIGNAL... of linux/mptcp.h
+     */
+    void AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags);
+    /**
+     * @param subflows of a connection besides its first, at most 8
+     * @param addresses that the peer announces and that are used, at most 8
+     */
+    void SetMptcpLimits(uint32_t subflows, uint32_t addresses);
+    /** Sends packets whose source is an address of a device through that device (ip rule, table
+     * 1000 and up).
+     * @param device a device of the node; addresses it gets later have no such rule
+     * @param gateway to destinations beyond the device's networks; none: they cannot be reached
+     */
+    void AddSourceRoute(Ptr<NetDevice> device,
+                        const std::optional<viaduct::wire::IpAddress>& gateway);
+
+    /** Adds the node's devices to the guest; called before the boot. */
+    void Prepare();
+    /** @return whether the kernel has all of the node's devices */
+    bool IsConfigured() const;
+    /**
+     * Passes the node's routes to the kernel, now and when they change; called once IsConfigured().
+     */
+    void StartRoutes();
+
+    /** @return its name in the guest, and of its namespace there */
+    std::string GetName() const
+    {
+        return m_name;
+    }
+
+    /** @return what passes its packets without a route up; null if no protocol may look for one */
+    Ptr<UpcallPort> GetUpcalls() const
+    {
+        return m_upcalls ? m_upcalls->GetPort() : nullptr;
+    }
+
+    /** @return its guest */
+    Ptr<KernelGuest> GetGuest() const
+    {
+        return m_guest;
+    }
+
+    /**
+     * @param device a device of the node
+     * @return the bridge that carries its frames; null before the start of the simulation
+     */
+    Ptr<KernelDeviceBridge> GetBridge(Ptr<NetDevice> device) const;
+
+    /**
+     * @param device a device of the node
+     * @return the name that its kernel has for it; "" before the start of the simulation
+     */
+    std::string GetInterface(Ptr<NetDevice> device) const;
+
+    /**
+     * @name Changes that KernelIpv4 and KernelIpv6 report; at the boot the node reads the state
+     * itself @{
+     */
+    void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
+    void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
+    void UpChanged(Ptr<NetDevice> device);
+    void ForwardingChanged(Ptr<NetDevice> device, bool ipv6);
+    void RoutesMayHaveChanged();
+    /** @} */
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    /** A device of the node. */
+    struct Port
+    {
+        Ptr<NetDevice> device;          //!< in ns-3
+        Ptr<KernelDeviceBridge> bridge; //!< between the two
+        std::string name;               //!< in the kernel
+        int ifindex{0};                 //!< there; 0 until it is known
+        uint32_t mtu{0};                //!< that it had there at first
+    };
+
+    /** Work to be done for a device once the kernel has it and its addresses. */
+    struct Later
+    {
+        Ptr<NetDevice> device;                 //!< in ns-3
+        std::function<void(const Port&)> work; //!< to do
+    };
+
+    void WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work);
+    void AddSourceRules(const Port& port);
+    void AddSourceRoutes(const Port& port, const std::optional<viaduct::wire::IpAddress>& gateway);
+    Port* Find(Ptr<NetDevice> device);
+    void AddPort(Ptr<NetDevice> device);
+    void AddAddress(const Port& port, const viaduct::wire::IpPrefix& address);
+    void StartUpcalls();
+    void AddLoopbacks(Ptr<NetDevice> device);
+    void Configure(Port& port);
+    uint32_t SourceTable(const Port& port) const;
+    void WriteForwarding(const Port& port);
+    void WriteForwarding6(const Port& port);
+    void SetUp(const Port& port);
+    bool IsUp(const Port& port) const;
+    bool HasIpv6(const Port& port) const;
+    void WriteSysctl(const std::string& name, const std::string& value);
+    viaduct::guest::AgentClient& Agent() const;
+
+    Ptr<Node> m_node;                             //!< the node
+    Ptr<KernelGuest> m_guest;                     //!< its kernel
+    Ptr<KernelSocketStack> m_sockets;             //!< its sockets
+    Ptr<RouteSource> m_routes;                    //!< mirrors its routes
+    Ptr<KernelUpcalls> m_upcalls;                 //!< passes packets without a route up
+    std::set<viaduct::wire::Family> m_onDemand;   //!< whose routes protocols look for
+    uint32_t m_number{0};                         //!< in the guest
+    std::string m_name;                           //!< in the guest
+    std::map<std::string, std::string> m_sysctls; //!< the user's
+    bool m_forwards6{false};                      //!< the kernel forwards IPv6
+    bool m_forwardingChosen{false};               //!< of one interface, IPv4
+    bool m_forwardingChosen6{false};              //!< the same, IPv6
+    std::string m_pcapPrefix;                     //!< if captures are wanted
+    std::vector<Port> m_ports;                    //!< its devices
+    std::vector<Later> m_later;                   //!< to be done, in this order
+    /** The gateways of AddSourceRoute(): the kernel drops their routes when a device goes down. */
+    std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_NODE_H

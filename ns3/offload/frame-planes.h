@@ -1,0 +1,50 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_FRAME_PLANES_H
+#define VIADUCT_FRAME_PLANES_H
+
+#include "lab-helper.h"
+
+#include "ns3/rbridge-shared-plane.h"
+#include "ns3/rbridge.h"
+
+#include "lab/broker/client.h"
+#include "lab/topology.h"
+
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/** Lets a lab's data plane forward the frames of an RBridge.
+ * @param node the RBridge in the lab
+ * @param attachments the interfaces of all nodes
+ * @param broker of the lab
+ * @param held leaves the tables in the memory until RBridgeSharedPlane::Release()
+ * @return the RBridge and its plane, which it owns; null if the node has no interface
+ * @throw viaduct::UsageError if the RBridge's ports are other devices
+ */
+std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
+    const viaduct::lab::Node& node,
+    const std::vector<LabHelper::Attachment>& attachments,
+    viaduct::broker::Client& broker,
+    bool held);
+
+/** Lets a lab's forwarder run the program of a node with a FrameForwarder.
+ * @param node the node in the lab
+ * @param attachments the interfaces of all nodes
+ * @param broker of the lab
+ * @param held leaves the table in the memory until FrameForwarder::Release()
+ * @throw viaduct::UsageError if its ports are other devices
+ */
+void AttachFrameForwarder(const viaduct::lab::Node& node,
+                          const std::vector<LabHelper::Attachment>& attachments,
+                          viaduct::broker::Client& broker,
+                          bool held);
+
+} // namespace ns3
+
+#endif // VIADUCT_FRAME_PLANES_H

@@ -1,0 +1,107 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_INTERFACE_MIRROR_H
+#define VIADUCT_INTERFACE_MIRROR_H
+
+#include "ns3/event-id.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+
+#include "base/wire/address.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Passes changes of a node's IP interfaces (SetDown(), SetUp(), AddAddress(), RemoveAddress() of
+ * Ipv4 and Ipv6) on to the kernel that forwards its packets.
+ *
+ * ns-3 reports these changes to the routing protocol alone, so the interfaces are compared with
+ * their last state every PollInterval. An interface that is down for IPv4 and IPv6 is set down in
+ * the kernel; one that is down for one of them loses the addresses of this one there. Only changes
+ * are passed on, so what others do to the kernel's interfaces lasts.
+ */
+class InterfaceMirror : public Object
+{
+  public:
+    /** The kernel's interfaces. Both functions throw viaduct::Error. */
+    class Sink
+    {
+      public:
+        virtual ~Sink() = default;
+        /** @param interface its name
+         * @param up whether it is up */
+        virtual void SetUp(const std::string& interface, bool up) = 0;
+        /** @param interface its name
+         * @param addresses all of it except link-local ones */
+        virtual void SetAddresses(const std::string& interface,
+                                  const std::vector<viaduct::wire::IpPrefix>& addresses) = 0;
+    };
+
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    /**
+     * @param node the node
+     * @param sink its interfaces in the kernel
+     */
+    void SetNode(Ptr<Node> node, std::unique_ptr<Sink> sink);
+    /**
+     * Adds an interface, whose state in the kernel is that of the device's IP interfaces now, up.
+     * @param device the device
+     * @param name the kernel's name of the interface
+     */
+    void AddInterface(Ptr<NetDevice> device, const std::string& name);
+    /** Compares now and then periodically. */
+    void Start();
+
+    /** @return the changes that the kernel refused, one line each */
+    const std::vector<std::string>& GetRefused() const
+    {
+        return m_refused;
+    }
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** What the kernel must have. */
+    struct State
+    {
+        bool up;                                        //!< for IPv4 or IPv6
+        std::vector<viaduct::wire::IpPrefix> addresses; //!< without link-local ones
+        bool operator==(const State&) const = default;
+    };
+
+    /** An interface of the node. */
+    struct Interface
+    {
+        Ptr<NetDevice> device; //!< of the IP interfaces
+        std::string name;      //!< in the kernel
+        State state;           //!< that the kernel has
+    };
+
+    State Look(Ptr<NetDevice> device) const;
+    void Apply(Interface& interface, const State& state);
+    void Poll();
+
+    Ptr<Node> m_node;                    //!< whose interfaces
+    std::unique_ptr<Sink> m_sink;        //!< the kernel's
+    std::vector<Interface> m_interfaces; //!< all of the lab
+    std::vector<std::string> m_refused;  //!< lines
+    Time m_pollInterval;                 //!< between comparisons
+    EventId m_poll;                      //!< the next one
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_INTERFACE_MIRROR_H

@@ -1,0 +1,330 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_LAB_HELPER_H
+#define VIADUCT_LAB_HELPER_H
+
+#include "lab-plan.h"
+#include "offload-helper.h"
+
+#include "ns3/channel.h"
+#include "ns3/net-device.h"
+#include "ns3/node-container.h"
+#include "ns3/program-port.h"
+#include "ns3/transport-guard.h"
+
+#include "lab/broker/client.h"
+#include "lab/topology.h"
+
+#include <linux/if_ether.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Moves an existing scenario to the real network: builds a lab of namespaces and virtual links that
+ * corresponds to the scenario's nodes, devices and channels, and replaces the simulated devices by
+ * devices on those links. The scenario itself does not change:
+ *
+ * @code
+ *   #include "ns3/viaduct-module.h"                                           // 1
+ *   GlobalValue::Bind("SimulatorImplementationType",                          // 2: first in main()
+ *                     StringValue("ns3::ReactorSimulatorImpl"));
+ *   ... nodes, channels, Internet stack, addresses, applications ...
+ *   LabHelper("offload").Install(NodeContainer::GetGlobal());                 // 3: before Run()
+ * @endcode
+ *
+ * The name of a node is that in ns3::Names, or "n" and its id; its interfaces are eth0, eth1... in
+ * the order of its devices. Programs run in its namespace, LAB.NODE (`ip netns exec`). The lab is
+ * removed when the simulator is destroyed.
+ */
+class LabHelper
+{
+  public:
+    /** Where packets are forwarded. */
+    enum Mode
+    {
+        TRADITIONAL, //!< in the simulator, through ns-3's own FdNetDevice (the baseline)
+        EMULATE,     //!< in the simulator, through RingNetDevice
+        OFFLOAD,     //!< in the kernel, by the routes the simulator's protocols compute
+    };
+
+    /** @param mode "traditional", "emulate" or "offload"; another word ends the program */
+    explicit LabHelper(const std::string& mode = "offload");
+    /** @param mode where packets are forwarded */
+    explicit LabHelper(Mode mode);
+
+    /** @param name of the lab; namespaces are named NAME.NODE. Default "ns3". */
+    void SetLabName(const std::string& name)
+    {
+        m_settings.name = name;
+    }
+
+    /**
+     * @param node a node
+     * @param plane what forwards its packets, independently of the mode of the other nodes:
+     *        viaduct::fib::kKernelPlane, kEbpfPlane, kAutoPlane or kSimulatorPlane
+     */
+    void SetDataPlane(Ptr<Node> node, const viaduct::fib::DataPlane& plane);
+    /** Moves an interface of the machine into a node's namespace during the run.
+     * @param node the node
+     * @param interface its name on the machine, e.g. "eth1"; also its name in the node
+     * @param device the ns-3 device whose place it takes; that device's channel is ignored. Null:
+     * only the kernel and programs use the interface.
+     */
+    void AddPhysicalInterface(Ptr<Node> node,
+                              const std::string& interface,
+                              Ptr<NetDevice> device,
+                              const std::string& link = "");
+    /** Emulates a SPEC for a device's transmissions instead of the effects of its channel.
+     * @param device the sender
+     * @param spec the SPEC
+     */
+    void SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec)
+    {
+        m_settings.specs[device] = spec;
+    }
+
+    /** Gives classes of packets on a channel SPECs of their own.
+     * @param channel a channel
+     * @param classes the classes; up is from its first device to its second, or from each device if
+     * there are more
+     */
+    void SetClasses(Ptr<Channel> channel, const std::vector<viaduct::path::TrafficClass>& classes)
+    {
+        m_settings.classes[channel] = classes;
+    }
+
+    /**
+     * @param emulator what emulates the channels or SPECs: Viaduct's path engine (the default),
+     *        or the kernel's own queueing disciplines where it has them
+     */
+    void SetEmulator(viaduct::lab::Emulator emulator)
+    {
+        m_settings.emulator = emulator;
+    }
+
+    /**
+     * @param channel a channel
+     * @param emulator what emulates it
+     */
+    void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
+    {
+        m_settings.emulators[channel] = emulator;
+    }
+
+    /** The other end of a device's link is in a part of the lab that another host has.
+     * @param device the end that is here
+     * @param tunnel what leads to the other one
+     */
+    void SetTunnel(Ptr<NetDevice> device, const LabTunnel& tunnel)
+    {
+        m_settings.tunnels[device] = tunnel;
+    }
+
+    /** Lets the SPECs of a channel change during the run (`viaduct path set LAB`): the path engine
+     * emulates it, also if it does nothing to packets yet.
+     * @param channel a channel
+     */
+    void SetLive(Ptr<Channel> channel)
+    {
+        m_settings.live.insert(channel);
+    }
+
+    /** Keeps the data plane kAutoPlane from passing a node's packets over several hops in one step.
+     * @param node the node
+     * @param reason why each must come in: "link a-b is captured"
+     */
+    void SetByHop(Ptr<Node> node, const std::string& reason)
+    {
+        m_settings.byHop[node] = reason;
+    }
+
+    /**
+     * @param channel a channel
+     * @param name of its link in the lab; default a PathChannel's own, else "n0-n1" or "lan" and
+     * the channel's number
+     */
+    void SetLinkName(Ptr<Channel> channel, const std::string& name)
+    {
+        m_settings.linkNames[channel] = name;
+    }
+
+    /** Leaves an effect of all channels out of the lab although the scenario has it. GetIgnored()
+     * reports this deliberate deviation for the results.
+     * @param effect "rate" (with its queue), "delay", "loss", "ber" or "aqm"
+     */
+    void Ignore(const std::string& effect);
+    /**
+     * @param node a node
+     * @param name of a kernel setting, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value its value
+     */
+    void SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value)
+    {
+        m_settings.sysctls[node][name] = value;
+    }
+
+    /**
+     * Gives a node a namespace that is there already, a container's, instead of a new one. Nothing
+     * of it changes but that the node's interfaces are there, with their addresses and routes. The
+     * node must route nothing for others, and its data plane be the kernel.
+     * @param node the node
+     * @param container a pid, or a name of ip netns
+     */
+    void SetContainer(Ptr<Node> node, const std::string& container)
+    {
+        m_settings.containers[node] = container;
+    }
+
+    /**
+     * Leaves a node out of the lab: its programs are on another host, its client, which is at the
+     * end of the node's link by a VXLAN tunnel (remote/tunnel/hub.h). The node must be on one link,
+     * and route nothing for others.
+     * @param node the node
+     * @param remote its VXLAN identifier and who may be its client; the rest is filled in
+     */
+    void SetRemote(Ptr<Node> node, const viaduct::lab::Remote& remote)
+    {
+        m_settings.remotes[node] = remote;
+    }
+
+    /**
+     * Gives the programs of a node to a client on another host, behind the same tunnel. The node
+     * stays in the lab, with its protocol and its links; ns-3 is its IP layer (kSimulatorPlane),
+     * for which the client's packets are the node's own (RemoteHub::AddPrograms()).
+     * @param node the node
+     * @param client its VXLAN identifier and who may be the client; the rest is filled in
+     */
+    void SetClient(Ptr<Node> node, const viaduct::lab::Remote& client)
+    {
+        m_settings.clients[node] = client;
+        SetDataPlane(node, viaduct::fib::kSimulatorPlane);
+    }
+
+    /**
+     * Tells the lab's programs of a node that is in another host's part of the lab: its name.
+     * @param other the node
+     */
+    void AddOther(const viaduct::lab::OtherNode& other)
+    {
+        m_settings.others.push_back(other);
+    }
+
+    /** @param hub where clients of remote nodes send to */
+    void SetHub(const viaduct::lab::HubAddress& hub)
+    {
+        m_settings.hub = hub;
+    }
+
+    /**
+     * Whether programs can run on nodes whose data plane is the simulator (on a TUN device).
+     * @param on default true
+     */
+    void SetPrograms(bool on)
+    {
+        m_settings.programs = on;
+    }
+
+    /** @param broker the broker to use; default: broker::Client::ConnectOrSpawn() */
+    void SetBroker(std::shared_ptr<viaduct::broker::Client> broker);
+    /** @return the broker; null before Install() */
+    std::shared_ptr<viaduct::broker::Client> GetBroker() const;
+    /** @return settings of nodes whose data plane has left the simulator */
+    OffloadHelper& Offload()
+    {
+        return m_offload;
+    }
+
+    /** Takes over a lab that a simulator of the same scenario has left when it died, instead of
+     * building one (broker::Client::AdoptLab()). Until Release() it forwards as before. */
+    void Adopt()
+    {
+        m_adopts = true;
+    }
+
+    /** The protocols have converged: an adopted lab forwards by what they say from now on. */
+    void Release();
+
+    /** Describes the lab that Install() would build; needs no privilege.
+     * @param nodes the scenario's nodes, with their devices and addresses
+     * @return the lab
+     * @throw viaduct::UsageError naming the node and device that no lab can be made of
+     */
+    viaduct::lab::Topology Describe(const NodeContainer& nodes) const;
+
+    /**
+     * Builds the lab and replaces the devices. An error ends the program with one line and the
+     * product's exit status, and so does one during the run that nobody catches (the lab has gone).
+     * @param nodes the scenario's nodes, with their Internet stacks, devices and addresses
+     */
+    void Install(const NodeContainer& nodes);
+    /**
+     * The same for programs that handle errors themselves.
+     * @param nodes the scenario's nodes
+     * @throw viaduct::Error
+     */
+    void InstallOrThrow(const NodeContainer& nodes);
+
+    using Attachment = LabAttachment; //!< an interface of the lab and its ns-3 devices
+
+    /** @return all interfaces, by node and device; empty before Install() */
+    const std::vector<Attachment>& GetAttachments() const;
+    /** @return the nodes whose data plane has left the simulator, by name; empty before Install()
+     */
+    const std::map<std::string, OffloadHelper::Offload>& GetOffloads() const;
+    /** @return the program ports, by node name; empty before Install() */
+    const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
+    /** @return what protects each node's UDP, by node name; empty before Install() */
+    const std::map<std::string, Ptr<TransportGuard>>& GetTransportGuards() const;
+    /** @return what the lab may need beyond limits that all namespaces of the machine share, one
+     * line each */
+    std::vector<std::string> GetExceededLimits() const;
+    /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
+    std::vector<std::string> GetIgnored() const;
+
+  private:
+    struct State;
+
+    void CheckSimulator() const;
+    void GuardUdp(const NodeContainer& nodes);
+    void Attach(const LabPlan& plan);
+    /** ns-3's remote nodes still send (neighbour discovery), to devices that their neighbours no
+     * longer know. */
+    void SilenceOriginals() const;
+    void WatchLinks(const std::string& node);
+    /** The frames that a socket gets: of all types, as on the wire; or of one, of which those with
+     * a VLAN tag come without it. And of these what passes a filter (pcap-filter(7)). */
+    struct Frames
+    {
+        uint16_t etherType = ETH_P_ALL;
+        std::string filter = {};
+    };
+
+    static Frames ControlFramesOf(const viaduct::forward::ProgramDescription& program);
+    void AttachSimulatorNode(const viaduct::lab::Node& node, const Frames& frames);
+    void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
+    /** @return an interface of a node as a port */
+    std::unique_ptr<viaduct::io::AnyPort> OpenRing(const std::string& node,
+                                                   const std::string& interface,
+                                                   const Frames& frames) const;
+    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, const Frames& frames);
+    Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
+
+    Mode m_mode;                                       //!< where packets go
+    bool m_adopts{false};                              //!< a lab that is there
+    LabSettings m_settings;                            //!< of the user
+    std::shared_ptr<viaduct::broker::Client> m_broker; //!< user's own
+    OffloadHelper m_offload;                           //!< for offloaded nodes
+    std::shared_ptr<State> m_state;                    //!< what was installed
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_LAB_HELPER_H

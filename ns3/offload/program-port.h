@@ -1,0 +1,191 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PROGRAM_PORT_H
+#define VIADUCT_PROGRAM_PORT_H
+
+#include "ns3/burst-port.h"
+#include "ns3/drop-counter.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/node.h"
+#include "ns3/object.h"
+#include "ns3/packet.h"
+#include "ns3/traced-callback.h"
+
+#include "port/port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ns3
+{
+
+class IpL4Protocol;
+class Ipv4L3Protocol;
+class Ipv6L3Protocol;
+class NetDevice;
+
+/**
+ * @ingroup viaduct
+ * @brief Connects real programs in a node's namespace to the node's simulated IP stack.
+ *
+ * The port carries whole IP packets (a TUN device without packet information). Packets of programs
+ * are routed by the node's routing protocol with their headers unchanged; if there is no route, or
+ * the packet must not be fragmented and is too long, the program gets the ICMP error. Received
+ * packets that no ns-3 socket claims go to the programs; ns-3 then sends neither a reset nor "port
+ * unreachable", because that is the task of the programs' kernel. Echo requests are answered by
+ * ns-3, unless the programs are a host that has the node's addresses (attribute AnswersEcho); echo
+ * replies and ICMP errors go to both.
+ */
+class ProgramPort : public Object, private BurstPortUser
+{
+  public:
+    /** Why a packet did not get through. */
+    enum DropReason
+    {
+        FROM_PROGRAM_MALFORMED,   //!< not an IP packet, or its lengths are wrong
+        FROM_PROGRAM_IP_OPTIONS,  //!< IPv4 options, which ns-3 cannot write
+        FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of the packet's version
+        FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol has no route
+        FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and must not be fragmented
+        FROM_PROGRAM_READER_FULL, //!< the simulator was too slow (not under the reactor)
+        TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more
+        N_DROP_REASONS
+    };
+
+    /** Takes an IP packet to the programs. */
+    typedef std::function<void(std::span<const std::byte> packet)> Carrier;
+
+    /**
+     * TracedCallback signature for Drop.
+     * @param [in] packet the IP packet
+     * @param [in] reason why it was dropped
+     */
+    typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
+
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    ProgramPort();
+
+    /** Create a program port and aggregate it to a node that has its Internet stack. It starts with
+     * the node, or at once if the node has started, and serves the interfaces that the node has
+     * then.
+     * @param node the node
+     * @param port carries IP packets, owned from now on
+     * @return the program port
+     */
+    static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
+
+    /** Installs it without a port: packets of programs come by FromProgram().
+     * @param node the node
+     * @param carrier takes packets to the programs
+     * @return the program port
+     */
+    static Ptr<ProgramPort> Install(Ptr<Node> node, const Carrier& carrier);
+
+    /** Handle a packet of the programs, in the node's context.
+     * @param bytes the IP packet; what is none is dropped, and counted
+     */
+    void FromProgram(std::span<const std::byte> bytes);
+
+    /** @return whether ns-3 answers echo requests (attribute AnswersEcho) */
+    bool AnswersEcho() const
+    {
+        return m_answersEcho;
+    }
+
+    /** @return the port, owned by this object; null if there is a carrier instead */
+    viaduct::io::AnyPort* GetPort() const
+    {
+        return m_burst.GetPort();
+    }
+
+    /**
+     * @param reason a reason
+     * @return how many packets were dropped for it
+     */
+    uint64_t GetDrops(DropReason reason) const;
+
+    /**
+     * @param reason a reason
+     * @return its name, as in "from_program_no_route"
+     */
+    static const char* GetDropReasonName(DropReason reason);
+
+    /**
+     * Give a packet to the programs.
+     * @param payload what follows the IP header
+     * @param header the IP header it came with
+     */
+    void ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header);
+    /** @copydoc ToPrograms(Ptr<const Packet>,const Ipv4Header&) */
+    void ToPrograms(Ptr<const Packet> payload, const Ipv6Header& header);
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    // Inherited from BurstPortUser
+    void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
+
+    /** Create a program port without a port, aggregated to a node. */
+    static Ptr<ProgramPort> MakeAt(Ptr<Node> node);
+    /** Put a ProgramPortL4 before every transport protocol of the node, and listen to ICMPv6. */
+    void Intercept();
+    /** Put one before the protocol of this number, on every interface of an IP stack. */
+    template <typename Stack>
+    void InterceptProtocol(Ptr<Stack> stack, int number);
+
+    /** Give the programs those ICMPv6 messages that are for them; ns-3 gets all of them. */
+    void HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t interface);
+
+    // In the following functions, a packet that comes with a header begins after that header.
+
+    /** Route an IPv4 packet from a program. */
+    void FromProgram4(Ptr<Packet> packet);
+    /** Route an IPv6 packet from a program. */
+    void FromProgram6(Ptr<Packet> packet);
+    /** Give a packet to a protocol that finds routes on demand: it comes back when it has one. */
+    void SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback);
+    /**
+     * Send to a multicast or broadcast address through the interfaces that have the source address.
+     */
+    void SendToGroup(Ptr<Packet> packet, const Ipv4Header& header);
+    /** Send through one interface. */
+    void SendOut(Ptr<Packet> packet, const Ipv4Header& header, uint32_t interface);
+    /** Send a program the ICMP error for its packet; @p mtu is for "fragmentation needed". */
+    void SendUnreachable(Ptr<const Packet> packet,
+                         const Ipv4Header& header,
+                         uint8_t code,
+                         uint16_t mtu);
+    /** Send a program the ICMPv6 error that there is no route for its packet. */
+    void SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header);
+    /** Queue a packet, with its IP header, for the port. */
+    void Write(Ptr<const Packet> packet);
+    /** Count a packet as dropped. */
+    void Drop(Ptr<const Packet> packet, DropReason reason);
+
+    BurstPort m_burst{*this};    //!< the port
+    Ptr<Node> m_node;            //!< the node
+    Ptr<Ipv4L3Protocol> m_ipv4;  //!< its IPv4 stack, if any
+    Ptr<Ipv6L3Protocol> m_ipv6;  //!< its IPv6 stack, if any
+    std::vector<uint8_t> m_long; //!< a packet longer than the ring's slots
+    Carrier m_carrier;           //!< in place of the port, if set
+    bool m_answersEcho = true;   //!< attribute AnswersEcho
+
+    DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< trace source Drop
+    TracedCallback<Ptr<const Packet>> m_fromTrace;   //!< trace source FromProgram
+    TracedCallback<Ptr<const Packet>> m_toTrace;     //!< trace source ToProgram
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_PROGRAM_PORT_H */

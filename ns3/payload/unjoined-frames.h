@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_UNJOINED_FRAMES_H
+#define VIADUCT_UNJOINED_FRAMES_H
+
+#include "ns3/held-payloads.h"
+
+#include "port/port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Frames of a BurstPort that wait to be sent without their payloads.
+ *
+ * A payload is not copied if it is still where it was received: the frame's headers are written
+ * before it. The port copies frames as it takes them, so that two frames may use the same payload
+ * one after the other.
+ */
+class UnjoinedFrames
+{
+  public:
+    /**
+     * @param slot what BurstPort::CommitUnfinished() returned
+     * @param payload what the frame there ends with
+     */
+    void Add(uint32_t slot, HeldPayload* payload)
+    {
+        if (slot >= m_payloads.size())
+        {
+            m_payloads.resize(slot + 1);
+        }
+        m_payloads[slot] = payload;
+        payload->uses++;
+    }
+
+    /** @copydoc BurstPortUser::Finish() */
+    viaduct::io::FrameToSend Finish(uint32_t slot, std::span<std::byte> frame)
+    {
+        HeldPayload& payload = *m_payloads[slot];
+        const size_t headers = frame.size() - payload.bytes.size();
+        if (payload.room < headers || payload.borrowed)
+        {
+            std::memcpy(&frame[headers], payload.bytes.data(), payload.bytes.size());
+            return frame;
+        }
+        payload.borrowed = true;
+        // The frame is the port's that received it, which lends it for writing.
+        auto* const start = const_cast<std::byte*>(payload.bytes.data()) - headers;
+        std::memcpy(start, frame.data(), headers);
+        return {start, frame.size()};
+    }
+
+    /** @copydoc BurstPortUser::HandleOffered() */
+    void HandleOffered(uint32_t slot, bool taken)
+    {
+        HeldPayload& payload = *m_payloads[slot];
+        payload.borrowed = false;
+        payload.uses -= taken ? 1 : 0;
+    }
+
+  private:
+    std::vector<HeldPayload*> m_payloads; //!< by slot
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_UNJOINED_FRAMES_H */

@@ -1,0 +1,123 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PORT_DRIVER_H
+#define VIADUCT_PORT_DRIVER_H
+
+#include "reactor-simulator-impl.h"
+
+#include "base/histogram.h"
+#include "base/time.h"
+#include "port/port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace ns3
+{
+
+class BurstPortUser;
+
+/**
+ * @ingroup viaduct
+ * @brief How late frames are: under ns3::ReactorSimulatorImpl only, in nanoseconds.
+ */
+struct PortTiming
+{
+    /** From the arrival in the kernel (its stamp; without one, since when the frame may have been
+     * there) until it has been processed, at most. */
+    viaduct::Histogram received;
+    /** From the simulated instant at which it is sent until the port has taken it. */
+    viaduct::Histogram sent;
+};
+
+/**
+ * @ingroup viaduct
+ * @brief How a BurstPort reaches its port: in the reactor's loop, or in a thread and by events.
+ *
+ * It reads from its construction to Stop(), which may be called from within BurstPortUser's
+ * functions.
+ */
+class PortDriver
+{
+  public:
+    /** The client of a driver; all members must live until Stop() at least. */
+    struct Client
+    {
+        viaduct::io::AnyPort& port; //!< the port that is read and written
+        BurstPortUser& user;        //!< gets the received frames
+        ReactorFlush& flush;        //!< sends the waiting frames
+        uint32_t nodeId;            //!< context of the received frames
+        uint32_t burst;             //!< frames received at once
+        uint32_t pending;           //!< frames read that may wait for the simulator
+        PortTiming& timing;         //!< how late frames are
+        bool ignoreStamps = false;  //!< whether those of received frames do not count
+    };
+
+    virtual ~PortDriver() = default;
+
+    /** Stop reading and calling the client. */
+    virtual void Stop() = 0;
+
+    /** Request calls of Client::flush soon, until it returns true. */
+    virtual void RequestFlush() = 0;
+
+    /**
+     * Request a call of Client::flush when frames have left the port.
+     * @return false if the port cannot tell: Client::flush returns false to be called again after a
+     * while
+     */
+    virtual bool AwaitTransmitted() = 0;
+
+    /**
+     * Run a function at the current time in the node's context; not for use within events.
+     * @param function what to run
+     */
+    virtual void RunInNode(const std::function<void()>& function) = 0;
+
+    /** Send frames through the port.
+     * @param frames the frames to send
+     * @param due when each of them is sent in the simulation, GetNow() at that time
+     * @return how many it accepted
+     */
+    virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
+                            std::span<const viaduct::Instant> due) = 0;
+
+    /** @return the simulation's present time, on the clock of PortTiming */
+    virtual viaduct::Instant GetNow() const = 0;
+
+    /** @return viaduct::io::AnyPort::BytesInFlight() */
+    virtual size_t GetBytesInFlight() = 0;
+
+    /** @return frames that were read, and that the user has not got yet */
+    virtual uint64_t GetWaiting() const = 0;
+
+    /** @return frames that were read and dropped because the simulator was too slow */
+    virtual uint64_t GetDrops() const = 0;
+};
+
+/**
+ * @ingroup viaduct
+ * Drive a port in the reactor's loop: it is read there, and frames leave at the end of the turn.
+ * @param reactor the simulator
+ * @param client the client
+ * @return the driver
+ */
+std::shared_ptr<PortDriver> MakeReactorPortDriver(Ptr<ReactorSimulatorImpl> reactor,
+                                                  const PortDriver::Client& client);
+
+/**
+ * @ingroup viaduct
+ * Drive a port under RealtimeSimulatorImpl: a thread reads it, and an event sends the frames.
+ * @param client the client
+ * @return the driver
+ */
+std::shared_ptr<PortDriver> MakeThreadPortDriver(const PortDriver::Client& client);
+
+} // namespace ns3
+
+#endif /* VIADUCT_PORT_DRIVER_H */

@@ -1,0 +1,141 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_ROUTE_READER_H
+#define VIADUCT_ROUTE_READER_H
+
+#include "lab-addresses.h"
+#include "ns3/ip-family.h"
+
+#include "ns3/object.h"
+#include "ns3/ptr.h"
+
+#include "base/wire/address.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * A route of a protocol, with its interface as an index of the IP layer.
+ */
+struct RouteCandidate
+{
+    viaduct::wire::IpPrefix destination; //!< network
+    viaduct::wire::IpAddress gateway;    //!< unspecified: on link
+    uint32_t interface;                  //!< of the IP layer
+    uint32_t metric;                     //!< lower is better
+    bool operator==(const RouteCandidate&) const = default;
+};
+
+/**
+ * @ingroup viaduct
+ * Reads the routes of one routing protocol, by one of the methods that ns-3's protocols offer.
+ */
+class RouteReader
+{
+  public:
+    virtual ~RouteReader() = default;
+    /** @return the protocol's routes now */
+    virtual std::vector<RouteCandidate> Read() = 0;
+    /**
+     * @param changed called whenever the routes may have changed
+     * @return false if the protocol does not report changes, so that it must be polled
+     */
+    virtual bool Watch(std::function<void()> changed) = 0;
+    /** @return the method, as in "printed table" */
+    virtual std::string GetMethod() const = 0;
+
+    /** @return whether the last Read() was of a table, which counts; else of answers, or of nothing
+     */
+    virtual bool IsByTable() const
+    {
+        return true;
+    }
+
+    /**
+     * @return why the protocol may have routes that the last Read() does not say, or other ones, so
+     * that only its decisions about packets tell; empty: it has none
+     */
+    virtual std::string WhyIncomplete() const
+    {
+        return {};
+    }
+
+    /**
+     * The protocol decided otherwise than its table says: from now on the table counts for nothing.
+     * @param reason for WhyIncomplete(); has no effect on a table of ns-3's own protocols
+     */
+    virtual void Distrust(const std::string& reason)
+    {
+        (void)reason;
+    }
+};
+
+/**
+ * @ingroup viaduct
+ * A table whose routes are pushed one by one or as a whole, by a protocol that has any of the trace
+ * sources RouteAdded, RouteRemoved and RoutingTableUpdated, or by calls of the owner.
+ */
+template <class Family>
+class PushedRoutes : public RouteReader, public std::enable_shared_from_this<PushedRoutes<Family>>
+{
+  public:
+    using Entry = typename Family::Entry; //!< ns-3's type of a route
+
+    /** @param protocol the protocol that pushes; null: the owner */
+    explicit PushedRoutes(Ptr<Object> protocol = nullptr);
+
+    void Add(const Entry& route);    //!< @param route replaces those to its destination
+    void Remove(const Entry& route); //!< @param route identified by its destination
+    /** @param table the whole table; several to one destination are of equal cost */
+    void Update(const std::vector<Entry>& table);
+
+    std::vector<RouteCandidate> Read() override;
+    bool Watch(std::function<void()> changed) override;
+    std::string GetMethod() const override;
+    bool IsByTable() const override;
+    std::string WhyIncomplete() const override;
+    void Distrust(const std::string& reason) override;
+
+  private:
+    Ptr<Object> m_protocol; //!< the protocol that pushes
+    std::string m_distrust; //!< why the table counts for nothing
+    std::map<viaduct::wire::IpPrefix, std::vector<RouteCandidate>> m_table; //!< as pushed
+};
+
+/** @ingroup viaduct What a reader may ask a protocol. */
+struct RouteQuestions
+{
+    LabAddresses known; //!< the destinations that a protocol without a table is asked for; null: it
+                        //!< is not asked
+    bool samples{false}; //!< some rows of a user's protocol's table are compared with RouteOutput()
+    bool asksUnknown{false}; //!< a user's protocol is asked for all `known`, unless that makes it
+                             //!< send; else its decisions about packets must tell its routes
+};
+
+/**
+ * @ingroup viaduct
+ * @param ip an IP layer
+ * @param protocol one of its protocols
+ * @param questions what it may be asked
+ * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
+ * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
+ * protocol's printed table; if that cannot be parsed, of the answers of RouteOutput()
+ */
+template <class Family>
+std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,
+                                             Ptr<typename Family::Protocol> protocol,
+                                             const RouteQuestions& questions);
+
+} // namespace ns3
+
+#endif // VIADUCT_ROUTE_READER_H

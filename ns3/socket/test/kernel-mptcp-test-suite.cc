@@ -1,0 +1,282 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/test/kernel-test-support.h"
+
+#include "ns3/bulk-send-helper.h"
+#include "ns3/error-model.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv6-address-helper.h"
+#include "ns3/kernel-mptcp-helper.h"
+#include "ns3/packet-sink-helper.h"
+#include "ns3/packet-sink.h"
+#include "ns3/pointer.h"
+#include "ns3/uinteger.h"
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Tests of Multipath TCP, and SCTP's multihoming, over several devices of kernel nodes.
+ */
+
+using namespace ns3;
+using viaducttest::KernelTestCase;
+
+namespace
+{
+
+const char* const MPTCP = "ns3::KernelMptcpSocketFactory"; //!< what is tested
+const char* const TCP = "ns3::KernelTcpSocketFactory";     //!< what it is compared with
+
+/** Two nodes with two links of 10 Mbit/s and 10 ms between them. */
+class TwoPathsTestCase : public KernelTestCase
+{
+  public:
+    using KernelTestCase::KernelTestCase;
+
+  protected:
+    /** Builds the nodes and links. */
+    void MakePaths(KernelStackHelper stack = {})
+    {
+        m_nodes.Create(2);
+        stack.Install(m_nodes);
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue("10Mbps"));
+        link.SetChannelAttribute("Delay", StringValue("10ms"));
+        Ipv4AddressHelper addresses("10.0.1.0", "255.255.255.0");
+        Ipv6AddressHelper addresses6(Ipv6Address("fd00:1::"), Ipv6Prefix(64));
+        for (int i = 0; i < 2; ++i)
+        {
+            const auto ends = link.Install(m_nodes);
+            m_devices.Add(ends);
+            m_interfaces.Add(addresses.Assign(ends));
+            addresses.NewNetwork();
+            m_interfaces6.Add(addresses6.Assign(ends));
+            addresses6.NewNetwork();
+        }
+    }
+
+    /** The server announces its second address, which the client uses. */
+    void UseBothPaths()
+    {
+        KernelMptcpHelper::SetLimits(m_nodes);
+        KernelMptcpHelper::AddEndpoint(m_devices.Get(3), KernelMptcpHelper::SIGNAL);
+    }
+
+    /** Sends from the first node to the second from the first second on; 0 bytes: without end. */
+    void Send(const char* factory, const Address& any, const Address& to, uint64_t bytes)
+    {
+        PacketSinkHelper sink(factory, any);
+        m_sink = DynamicCast<PacketSink>(sink.Install(m_nodes.Get(1)).Get(0));
+        BulkSendHelper source(factory, to);
+        source.SetAttribute("MaxBytes", UintegerValue(bytes));
+        source.SetAttribute("SendSize", UintegerValue(10000));
+        source.Install(m_nodes.Get(0)).Start(Seconds(1));
+    }
+
+    /** The same over IPv4, to the server's first address. */
+    void Send4(const char* factory, uint64_t bytes)
+    {
+        Send(factory,
+             InetSocketAddress(Ipv4Address::GetAny(), 5000),
+             InetSocketAddress(m_interfaces.GetAddress(1), 5000),
+             bytes);
+    }
+
+    /** Loses every frame from an instant on, in both directions of a link. */
+    void LoseAll(uint32_t link, Time from, Time to)
+    {
+        for (uint32_t end = 2 * link; end < 2 * link + 2; ++end)
+        {
+            auto losses = CreateObject<RateErrorModel>();
+            losses->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+            losses->SetRate(1);
+            losses->Disable();
+            m_devices.Get(end)->SetAttribute("ReceiveErrorModel", PointerValue(losses));
+            Simulator::Schedule(from, [losses] { losses->Enable(); });
+            Simulator::Schedule(to, [losses] { losses->Disable(); });
+        }
+    }
+
+    /** @return what arrives between two instants, in Mbit/s */
+    void Measure(Time from, Time to, double* rate)
+    {
+        Simulator::Schedule(from, [this, rate] { *rate = -1.0 * m_sink->GetTotalRx(); });
+        Simulator::Schedule(to, [this, rate, seconds = (to - from).GetSeconds()] {
+            *rate = (*rate + m_sink->GetTotalRx()) * 8 / seconds / 1e6;
+        });
+    }
+
+    Ptr<PacketSink> m_sink;               //!< on the second node
+    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
+};
+
+/** The rates of both paths add up, over IPv4 and IPv6; TCP has one of them. */
+class SumTest : public TwoPathsTestCase
+{
+  public:
+    SumTest() : TwoPathsTestCase("MPTCP over two links carries what both do")
+    {
+    }
+
+  private:
+    double RateOf(const char* factory, bool ipv6)
+    {
+        MakePaths();
+        UseBothPaths();
+        if (ipv6)
+        {
+            Send(factory,
+                 Inet6SocketAddress(Ipv6Address::GetAny(), 5000),
+                 Inet6SocketAddress(m_interfaces6.GetAddress(1, 1), 5000),
+                 0);
+        }
+        else
+        {
+            Send4(factory, 0);
+        }
+        double rate = 0;
+        Measure(Seconds(2), Seconds(3), &rate);
+        Simulator::Stop(Seconds(3) + NanoSeconds(1));
+        Simulator::Run();
+        m_sink = nullptr;
+        m_interfaces6 = Ipv6InterfaceContainer();
+        Clear();
+        return rate;
+    }
+
+    void RunWithKernel() override
+    {
+        const double one = RateOf(TCP, false);
+        NS_TEST_EXPECT_MSG_EQ_TOL(one, 9.5, 0.3, "TCP has one link");
+        // 2 x 9.5 less the options in each segment.
+        NS_TEST_EXPECT_MSG_GT(RateOf(MPTCP, false), 17.5, "MPTCP has two");
+        NS_TEST_EXPECT_MSG_GT(RateOf(MPTCP, true), 17.0, "MPTCP has two over IPv6");
+    }
+};
+
+/** A connection outlives its first path. */
+class SurvivalTest : public TwoPathsTestCase
+{
+  public:
+    SurvivalTest() : TwoPathsTestCase("MPTCP goes on when one of its links is cut or goes down")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        MakePaths();
+        UseBothPaths();
+        Send4(MPTCP, 0);
+        LoseAll(0, Seconds(3), Seconds(6));
+        double both = 0;
+        double cut = 0;
+        double again = 0;
+        double down = 0;
+        Measure(Seconds(2), Seconds(3), &both);
+        Measure(Seconds(4), Seconds(6), &cut);
+        Measure(Seconds(9), Seconds(11), &again);
+        Simulator::Schedule(Seconds(11), [this] {
+            m_nodes.Get(0)->GetObject<Ipv4>()->SetDown(2);
+            m_nodes.Get(0)->GetObject<Ipv6>()->SetDown(2);
+        });
+        // To send the data of the lost link on the other one the kernels need up to 5 s.
+        const Time later = Seconds(18);
+        Measure(later, later + Seconds(2), &down);
+        Simulator::Stop(later + Seconds(2) + NanoSeconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_GT(both, 15, "both links");
+        NS_TEST_EXPECT_MSG_EQ_TOL(cut, 9, 1.5, "the first one is cut");
+        NS_TEST_EXPECT_MSG_GT(again, 15, "both again");
+        NS_TEST_EXPECT_MSG_EQ_TOL(down, 9, 1.5, "the second one is down");
+    }
+};
+
+/** A client with two links to other networks, and a server with one. */
+class SourceRouteTest : public TwoPathsTestCase
+{
+  public:
+    SourceRouteTest() : TwoPathsTestCase("MPTCP of a client with two providers uses both")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        // The second node of the two links is a router now, with the server behind it.
+        MakePaths();
+        NodeContainer server(1);
+        KernelStackHelper().Install(server);
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
+        link.SetChannelAttribute("Delay", StringValue("5ms"));
+        const auto ends = link.Install(m_nodes.Get(1), server.Get(0));
+        const auto far = Ipv4AddressHelper("10.0.9.0", "255.255.255.0").Assign(ends);
+        Ipv4StaticRoutingHelper routing;
+        routing.GetStaticRouting(m_nodes.Get(0)->GetObject<Ipv4>())
+            ->SetDefaultRoute(m_interfaces.GetAddress(1), 1);
+        routing.GetStaticRouting(server.Get(0)->GetObject<Ipv4>())
+            ->SetDefaultRoute(far.GetAddress(0), 1);
+        KernelMptcpHelper::SetLimits(NodeContainer(m_nodes.Get(0), server.Get(0)));
+        KernelMptcpHelper::AddEndpoint(m_devices.Get(2), KernelMptcpHelper::SUBFLOW);
+        KernelMptcpHelper::AddSourceRoute(m_devices.Get(2), m_interfaces.GetAddress(3));
+        PacketSinkHelper sink(MPTCP, InetSocketAddress(Ipv4Address::GetAny(), 5000));
+        m_sink = DynamicCast<PacketSink>(sink.Install(server.Get(0)).Get(0));
+        BulkSendHelper source(MPTCP, InetSocketAddress(far.GetAddress(1), 5000));
+        source.SetAttribute("SendSize", UintegerValue(10000));
+        source.Install(m_nodes.Get(0)).Start(Seconds(1));
+        double rate = 0;
+        Measure(Seconds(2), Seconds(3), &rate);
+        Simulator::Stop(Seconds(3) + NanoSeconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_GT(rate, 17, "both links");
+    }
+};
+
+/** SCTP announces all addresses to its peer without configuration. */
+class SctpTest : public TwoPathsTestCase
+{
+  public:
+    SctpTest() : TwoPathsTestCase("SCTP goes on over its second link when the first is cut")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        KernelStackHelper stack;
+        stack.SetSysctl("net.sctp.path_max_retrans", "1"); // 5: about a minute
+        stack.SetSysctl("net.sctp.rto_min", "200");
+        MakePaths(stack);
+        Send4("ns3::KernelSctpSocketFactory", 0);
+        LoseAll(0, Seconds(3), Seconds(20));
+        double before = 0;
+        double after = 0;
+        Measure(Seconds(2), Seconds(3), &before);
+        Measure(Seconds(7), Seconds(9), &after);
+        Simulator::Stop(Seconds(9) + NanoSeconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ_TOL(before, 9, 1, "SCTP has one link at a time");
+        NS_TEST_EXPECT_MSG_EQ_TOL(after, 9, 1, "then the other one");
+    }
+};
+
+class KernelMptcpTestSuite : public TestSuite
+{
+  public:
+    KernelMptcpTestSuite() : TestSuite("viaduct-kernel-mptcp", Type::SYSTEM)
+    {
+        AddTestCase(new SumTest, Duration::QUICK);
+        AddTestCase(new SurvivalTest, Duration::QUICK);
+        AddTestCase(new SourceRouteTest, Duration::QUICK);
+        AddTestCase(new SctpTest, Duration::QUICK);
+    }
+};
+
+KernelMptcpTestSuite g_kernelMptcpTestSuite; //!< registers itself
+
+} // namespace

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rbridge-frame.h"
+
+#include "ns3/bytes-header.h"
+#include "ns3/frame-check.h"
+#include "ns3/wire-conversion.h"
+
+#include "base/wire/ethernet.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ns3
+{
+
+using viaduct::wire::ConstBytes;
+using viaduct::wire::EthernetHeader;
+using wireconversion::ToMac48;
+using wireconversion::ToWire;
+
+RBridgeFrame::RBridgeFrame(Ptr<const Packet> payload,
+                           uint16_t protocol,
+                           const Mac48Address& source,
+                           const Mac48Address& destination)
+    : m_payload(payload)
+{
+    const EthernetHeader header{ToWire(destination), ToWire(source), protocol};
+    const size_t ethernet = header.Write(m_bytes);
+    const size_t copied = std::min<size_t>(payload->GetSize(), m_bytes.size() - ethernet);
+    payload->CopyData(reinterpret_cast<uint8_t*>(m_bytes.data() + ethernet), copied);
+    m_size = ethernet + copied;
+}
+
+bool
+RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const
+{
+    // The new front, until it has an Ethernet header and the rest is the payload's.
+    std::vector<std::byte> front(output.head().begin(), output.head().end());
+    size_t from = output.strip;
+    while (from < m_size && (from < EthernetHeader::kSize || front.size() < EthernetHeader::kSize))
+    {
+        front.push_back(m_bytes[from++]);
+    }
+    const auto ethernet = EthernetHeader::Parse(front);
+    if (!ethernet)
+    {
+        return false; // a frame that ends behind its addresses
+    }
+    Ptr<Packet> packet = m_payload->Copy();
+    packet->RemoveAtStart(from - EthernetHeader::kSize);
+    packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
+    // The device would count it by another name than the data planes of a lab do.
+    if (!device->IsLinkUp() || packet->GetSize() > LongestPayload(device->GetMtu(), ethernet->type))
+    {
+        return false;
+    }
+    const Mac48Address source = ToMac48(ethernet->source);
+    const Mac48Address destination = ToMac48(ethernet->destination);
+    // Wi-Fi devices send with their own address only.
+    if (source == device->GetAddress())
+    {
+        device->Send(packet, destination, ethernet->type);
+    }
+    else
+    {
+        device->SendFrom(packet, source, destination, ethernet->type);
+    }
+    return true;
+}
+
+} // namespace ns3

@@ -1,0 +1,61 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_RBRIDGE_FRAME_H
+#define VIADUCT_RBRIDGE_FRAME_H
+
+#include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
+#include "ns3/packet.h"
+
+#include "plane/rbridge/forward.h"
+
+#include <array>
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * A frame as ns-3's devices pass it on, and the bytes of its headers, by which
+ * viaduct::rbridge::Forward() decides. What is sent on remains the same ns-3 packet, with its tags.
+ */
+class RBridgeFrame
+{
+  public:
+    /**
+     * @param payload what follows the Ethernet header
+     * @param protocol EtherType
+     * @param source the sender
+     * @param destination the receiver
+     */
+    RBridgeFrame(Ptr<const Packet> payload,
+                 uint16_t protocol,
+                 const Mac48Address& source,
+                 const Mac48Address& destination);
+
+    /** @return the first bytes of the frame, all headers among them */
+    viaduct::wire::ConstBytes GetBytes() const
+    {
+        return viaduct::wire::ConstBytes(m_bytes).first(m_size);
+    }
+
+    /**
+     * Sends the frame, changed as was decided.
+     * @param output how it is changed
+     * @param device the device of its port, which counts what it does not send for another reason
+     * @return false: it is longer than the device's MTU, or the link is down
+     */
+    bool Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const;
+
+  private:
+    Ptr<const Packet> m_payload;                                   //!< all of it
+    std::array<std::byte, viaduct::rbridge::kMostHeaders> m_bytes; //!< the first GetBytes()
+    size_t m_size;                                                 //!< how many there are
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_RBRIDGE_FRAME_H

@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rbridge-shared-plane.h"
+
+#include "plane/forward/rbridge.h"
+
+namespace ns3
+{
+
+using viaduct::forward::TerminalSeen;
+
+RBridgeSharedPlane::RBridgeSharedPlane(RBridge& rbridge,
+                                       Ptr<Node> node,
+                                       viaduct::broker::Tables tables)
+    : m_rbridge(rbridge),
+      m_tables(tables.table.get(), tables.table_words),
+      m_writer(m_tables.writable()),
+      m_listener(node,
+                 std::move(tables.doorbell),
+                 tables.events.get(),
+                 [this](const viaduct::forward::Event& event) {
+                     const TerminalSeen seen = TerminalSeen::FromEvent(event);
+                     m_rbridge.Learn(seen.key, seen.rbridge, seen.port);
+                 })
+{
+}
+
+void
+RBridgeSharedPlane::Publish(const viaduct::rbridge::Tables& tables)
+{
+    if (!m_held)
+    {
+        m_writer.Publish(tables);
+    }
+}
+
+void
+RBridgeSharedPlane::Hold()
+{
+    m_held = true;
+}
+
+// What the RBridge would publish soon is among them: a port that has just begun to serve terminals,
+// say, without which those of now would lose frames until then.
+void
+RBridgeSharedPlane::Release()
+{
+    if (m_held)
+    {
+        m_held = false;
+        m_writer.Publish(m_rbridge.GetTables());
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,258 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_RBRIDGE_H
+#define VIADUCT_RBRIDGE_H
+
+#include "rbridge-flooding.h"
+#include "rbridge-plane.h"
+#include "rbridge-port.h"
+
+#include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/object.h"
+#include "ns3/traced-callback.h"
+#include "ns3/traced-value.h"
+
+#include "plane/rbridge/forward.h"
+#include "plane/rbridge/terminals.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief WMRP: a node that carries terminals' Ethernet frames through a network of its like, by
+ * shortest paths on layer 2.
+ *
+ * A proactive link-state protocol with TRILL's formats and rules (docs/wmrp.md says which). It is
+ * aggregated to a node, some or all of whose devices are its ports (AddPort()); RBridgeHelper does
+ * this. Terminals need nothing: they see one Ethernet.
+ *
+ * Ports must be Ethernet-like: CSMA, PathNetDevice, RingNetDevice; a device that cannot send with
+ * another's address (ad hoc Wi-Fi) connects RBridges only. Point-to-point devices carry PPP and are
+ * refused. Frames between RBridges are 24 bytes longer than terminals' (GetOverhead()).
+ */
+class RBridge : public Object, private RBridgePort::User
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    RBridge();
+    ~RBridge() override;
+
+    /** Makes a device of the node a port. The first one's address names this RBridge.
+     * @param device the device; its node is the one that this object is aggregated to
+     * @param terminals whether it may serve terminals; false: it is between RBridges only
+     */
+    void AddPort(Ptr<NetDevice> device, bool terminals = true);
+    /** Lets a device take another's place, if that is a port.
+     * @param oldDevice the port
+     * @param newDevice a device of the same node
+     */
+    void ReplaceDevice(Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
+
+    /** Stops as if the node had lost its power: nothing is remembered or announced. */
+    void Stop();
+    /** Starts; a node's initialization does so too. */
+    void Start();
+
+    /** @return by how much a terminal's packet grows between RBridges, bytes */
+    static uint32_t GetOverhead()
+    {
+        return viaduct::rbridge::kOverhead;
+    }
+
+    /** @return this RBridge's name in frames; 0: none yet */
+    uint16_t GetNickname() const
+    {
+        return m_nickname;
+    }
+
+    /** @return how it is called in PDUs, "0200.0000.0001" */
+    std::string GetSystemId() const;
+    /** Where frames for another RBridge go.
+     * @param nickname the other's
+     * @return the MAC address of the next RBridge; all zero if it is out of reach
+     */
+    Mac48Address GetNextHop(uint16_t nickname) const;
+    /** @return the nicknames of all RBridges in reach but this one */
+    std::vector<uint16_t> GetReachable() const;
+    /**
+     * @param device a port
+     * @return whether it serves terminals now
+     */
+    bool IsServing(Ptr<NetDevice> device) const;
+    /** Where a terminal is known to be.
+     * @param terminal its address
+     * @return the nickname of its RBridge, this one's for one of its own; 0: it is unknown
+     */
+    uint16_t FindTerminal(const Mac48Address& terminal) const;
+
+    /**
+     * @param outcome what has become of frames
+     * @return of how many
+     */
+    uint64_t GetFrames(viaduct::rbridge::Outcome outcome) const
+    {
+        return m_outcomes[static_cast<size_t>(outcome)];
+    }
+
+    /**
+     * @return frames that were forwarded and did not leave, as they are longer than their link's
+     * MTU or the link is down
+     */
+    uint64_t GetNotSent() const
+    {
+        return m_notSent;
+    }
+
+    /** Lets another data plane forward in the simulator's place. From now on the RBridge only
+     * receives PDUs; what it knows goes to the plane, which tells it where terminals are (Learn()).
+     * @param plane the data plane
+     */
+    void SetPlane(std::unique_ptr<RBridgePlane> plane);
+
+    /** A terminal was seen by the data plane.
+     * @param terminal its address and VLAN
+     * @param nickname of the RBridge that its frame came from; 0: this one
+     * @param port in the tables, where it is if it is this RBridge's
+     */
+    void Learn(viaduct::rbridge::TerminalKey terminal,
+               uint16_t nickname,
+               viaduct::rbridge::PortIndex port);
+
+    /**
+     * @param device a device
+     * @return its place in the tables; viaduct::rbridge::kNone if it is no port
+     */
+    viaduct::rbridge::PortIndex GetPortIndex(Ptr<NetDevice> device) const;
+
+    /** @return the tables by which it forwards */
+    const viaduct::rbridge::Tables& GetTables() const
+    {
+        return *m_tables;
+    }
+
+    /**
+     * @param stream the number of the first random stream
+     * @return how many are used
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * TracedCallback signature for Frame.
+     * @param [in] packet what followed the Ethernet header
+     * @param [in] device the port that it came in by
+     * @param [in] outcome what became of it, as in "forwarded" or "wrong_path"
+     */
+    typedef void (*FrameTracedCallback)(Ptr<const Packet> packet,
+                                        Ptr<NetDevice> device,
+                                        std::string outcome);
+    /**
+     * TracedCallback signature for Adjacency.
+     * @param [in] device the port
+     * @param [in] up a neighbour is there; false: it is gone
+     */
+    typedef void (*AdjacencyTracedCallback)(Ptr<NetDevice> device, bool up);
+    /**
+     * TracedCallback signature for Routes.
+     * @param [in] reachable how many other RBridges are in reach
+     */
+    typedef void (*RoutesTracedCallback)(uint32_t reachable);
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    // Inherited from RBridgePort::User
+    void AdjacencyChanged(RBridgePort& port, bool up) override;
+    void ServiceChanged(RBridgePort& port) override;
+
+    // A handler of the node's for each port's device.
+    void Receive(Ptr<NetDevice> device,
+                 Ptr<const Packet> packet,
+                 uint16_t protocol,
+                 const Address& from,
+                 const Address& to,
+                 NetDevice::PacketType type);
+    void ReceivePdu(RBridgePort& port,
+                    Ptr<const Packet> packet,
+                    const viaduct::wire::MacAddress& from);
+    void Listen(Ptr<NetDevice> device);
+    RBridgePort* FindPort(Ptr<NetDevice> device) const;
+
+    void OriginateSoon();
+    void Originate();
+    void ComputeSoon();
+    void Compute();
+    /** Takes another nickname if an RBridge with more right to it has this one's. */
+    void CheckNickname(const viaduct::rbridge::LinkStates& states);
+    void ChooseNickname(const viaduct::rbridge::LinkStates& states);
+    viaduct::rbridge::LspContent GetContent() const;
+    void SendSummaries();
+    void AgeLinkStates();
+    void AgeTerminals();
+    void Learn(const viaduct::rbridge::Seen& seen);
+    void PublishSoon();
+    void Publish();
+
+    Time m_csnpInterval;          //!< attribute CsnpInterval
+    Time m_lspInterval;           //!< attribute LspInterval
+    Time m_lspLifetime;           //!< attribute LspLifetime
+    Time m_lspRefresh;            //!< attribute LspRefresh
+    Time m_terminalAge;           //!< attribute TerminalAge
+    uint16_t m_wantedNickname;    //!< attribute Nickname
+    uint8_t m_nicknamePriority;   //!< attribute NicknamePriority
+    uint16_t m_rootPriority;      //!< attribute RootPriority
+    uint16_t m_trees;             //!< attribute Trees
+    uint32_t m_metric;            //!< attribute Metric
+    uint8_t m_hopCount;           //!< attribute HopCount
+    Time m_helloInterval;         //!< attribute HelloInterval
+    uint32_t m_holdMultiplier;    //!< attribute HoldMultiplier
+    Time m_inhibition;            //!< attribute Inhibition
+    uint8_t m_priority;           //!< attribute Priority
+    RBridgePortSettings m_common; //!< of all ports, while it runs
+
+    Ptr<Node> m_node;                                         //!< of the ports
+    std::unique_ptr<viaduct::rbridge::Tables> m_tables;       //!< by which frames are forwarded
+    std::vector<std::unique_ptr<RBridgePort>> m_ports;        //!< by index
+    std::map<Ptr<NetDevice>, RBridgePort*> m_byDevice;        //!< the same
+    Ptr<UniformRandomVariable> m_random;                      //!< jitter, nicknames
+    std::unique_ptr<viaduct::rbridge::Database> m_database;   //!< while it runs
+    std::unique_ptr<viaduct::rbridge::Routes> m_routes;       //!< while it runs
+    std::unique_ptr<viaduct::rbridge::Terminals> m_terminals; //!< while it runs
+    std::unique_ptr<RBridgeFlooding> m_flooding;              //!< while it runs
+    std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{}; //!< frames, by outcome
+    uint64_t m_notSent = 0;                                         //!< of those forwarded
+    std::unique_ptr<viaduct::rbridge::Decision> m_decision;         //!< about the present frame
+
+    std::unique_ptr<RBridgePlane> m_plane; //!< forwards in the simulator's place; null: none does
+
+    Time m_originated;      //!< when own LSPs were last changed
+    EventId m_originate;    //!< Originate()
+    EventId m_compute;      //!< Compute()
+    EventId m_summaries;    //!< SendSummaries()
+    EventId m_age;          //!< AgeLinkStates()
+    EventId m_ageTerminals; //!< AgeTerminals()
+    EventId m_publish;      //!< Publish()
+
+    TracedValue<uint16_t> m_nickname{0};                                         //!< trace Nickname
+    TracedCallback<Ptr<const Packet>, Ptr<NetDevice>, std::string> m_frameTrace; //!< trace Frame
+    TracedCallback<Ptr<NetDevice>, bool> m_adjacencyTrace; //!< trace source Adjacency
+    TracedCallback<uint32_t> m_routesTrace;                //!< trace source Routes
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_RBRIDGE_H

@@ -1,0 +1,25 @@
+// Generates docs/results.md from the tables of keys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result/record.h"
+
+namespace viaduct::result {
+
+std::string Chapter(const std::string& title, const std::string& text,
+                    const std::vector<DocumentRow>& rows);
+// A chapter about the keys of a record.
+template <Record T>
+std::string Chapter(const std::string& title, const std::string& text) {
+  std::vector<DocumentRow> rows;
+  Document<T>("", rows);
+  return Chapter(title, text, rows);
+}
+
+// All but what the subcommands list (cli/listings.h).
+
+std::string DocumentResults();
+
+}  // namespace viaduct::result

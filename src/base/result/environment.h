@@ -1,0 +1,21 @@
+// The environment that results record to stay reproducible: versions, kernel, machine, command
+// line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result/record.h"
+
+namespace viaduct::result {
+
+struct Environment {
+  std::string viaduct, kernel, cpu;
+  int64_t cpus = 0, memory_bytes = 0;
+  std::string started, command;  // "": there was no run
+  std::string ns3, ns3_build;    // "": no simulator took part
+
+  static KeysOf<Environment> Keys();
+};
+
+}  // namespace viaduct::result

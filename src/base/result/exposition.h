@@ -1,0 +1,38 @@
+// Prometheus' text exposition format 0.0.4
+// (https://prometheus.io/docs/instrumenting/exposition_formats/).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result/timing.h"
+
+namespace viaduct::result {
+
+using MetricLabels = std::vector<std::pair<const char*, std::string>>;
+
+// Writes one metric family after another; a family without a sample is not written.
+class Exposition {
+ public:
+  // `type`: counter (its name ends in _total), gauge or summary. Units are base units: seconds,
+  // bytes.
+  void Family(const std::string& name, const char* type, const char* help);
+  template <class Value>
+  void Sample(const MetricLabels& labels, const Value& value, const char* suffix = "") {
+    AddSample(labels, fmt::format("{}", value), suffix);
+  }
+  // The samples of a summary of seconds, from nanoseconds. A quantile that was not measured is
+  // left out, and all where nothing was measured.
+  void Lateness(const MetricLabels& labels, const Timing& timing);
+  const std::string& text() const { return text_; }
+
+ private:
+  void AddSample(const MetricLabels& labels, const std::string& value, const char* suffix);
+
+  std::string name_, head_, text_;
+};
+
+}  // namespace viaduct::result

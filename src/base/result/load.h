@@ -1,0 +1,87 @@
+// The output of viaduct-load: the measurements of one UDP flow by its two ends, or of a ping.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/result/gaps.h"
+#include "base/result/record.h"
+
+namespace viaduct::result {
+
+struct LoadTimes {
+  double min = 0, mean = 0, p50 = 0, p99 = 0, max = 0;  // us
+
+  // Computed from a histogram of nanoseconds; returns nothing for an empty one.
+  static std::optional<LoadTimes> Of(const Histogram& nanoseconds);
+
+  static KeysOf<LoadTimes> Keys();
+};
+
+struct LoadSent {
+  std::string role = "send";
+  uint32_t flow = 0;
+  int size = 0;
+  double started = 0;                          // s, CLOCK_MONOTONIC
+  uint64_t offered = 0, sent = 0, errors = 0;  // packets: offered = sent + errors
+  std::map<std::string, uint64_t> refused;     // the errors by their name
+  uint64_t interface_drops = 0;
+  double seconds = 0;
+  std::optional<double> target_pps;
+  double offered_pps = 0, offered_rate = 0;
+  std::optional<LoadTimes> late;
+  double slip_seconds = 0;
+
+  static KeysOf<LoadSent> Keys();
+};
+
+struct LoadPinged {
+  std::string role = "ping";
+  int size = 0;
+  double started = 0;                          // s, CLOCK_MONOTONIC
+  uint64_t offered = 0, sent = 0, errors = 0;  // requests: offered = sent + errors
+  std::map<std::string, uint64_t> refused;     // the errors by their name
+  uint64_t received = 0, lost = 0, duplicates = 0, foreign = 0, dropped_here = 0;
+  double loss = 0;
+  double seconds = 0;
+  std::optional<LoadTimes> rtt, late;
+  double slip_seconds = 0;
+  std::vector<std::pair<double, double>> samples;  // s since the start, ms
+  uint64_t samples_merged = 1;
+  std::vector<Gap> gaps;  // times: s since the start
+  uint64_t gaps_omitted = 0;
+
+  static KeysOf<LoadPinged> Keys();
+};
+
+struct LoadSeries {
+  double interval = 0;  // s
+  std::vector<uint64_t> packets;
+
+  static KeysOf<LoadSeries> Keys();
+};
+
+struct LoadReceived {
+  std::string role = "receive", ended_by;
+  bool cut = false;
+  std::optional<double> first;  // s, CLOCK_MONOTONIC
+  std::optional<uint64_t> sent;
+  uint64_t received = 0, lost = 0;
+  double loss = 0;
+  uint64_t duplicates = 0, reordered = 0, dropped_here = 0, foreign = 0;
+  double size = 0, seconds = 0, packet_rate = 0, rate = 0;
+  std::optional<LoadTimes> delay;
+  uint32_t sample = 1;
+  LoadSeries series;
+  std::vector<Gap> gaps;  // times: s, CLOCK_MONOTONIC of the sender
+  uint64_t gaps_omitted = 0;
+
+  static KeysOf<LoadReceived> Keys();
+};
+
+}  // namespace viaduct::result

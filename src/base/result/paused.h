@@ -1,0 +1,58 @@
+// What a paused simulation says of itself: `viaduct ls SIMULATION`, and the page of `viaduct view`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result/engine.h"
+#include "base/result/record.h"
+
+namespace viaduct::result {
+
+struct PausedInterface {
+  std::string name, link, mac;
+  int mtu = 0;  // bytes
+  bool up = false;
+  std::vector<std::string> addresses;
+  std::optional<uint64_t> waiting, dropped;  // packets
+
+  static KeysOf<PausedInterface> Keys();
+};
+
+struct PausedNode {
+  std::string name, stack;
+  std::vector<PausedInterface> interfaces;
+  std::vector<std::string> routes;
+
+  static KeysOf<PausedNode> Keys();
+};
+
+struct PausedNetwork {
+  std::string name;
+  std::vector<std::string> ends;
+  bool up = true;
+  std::vector<PipelineResult> statistics;
+
+  static KeysOf<PausedNetwork> Keys();
+};
+
+struct PausedState {
+  std::string simulation;
+  double time = 0;  // s
+  std::vector<PausedNode> nodes;
+  std::vector<PausedNetwork> links;
+  std::map<std::string, std::string> next;
+
+  static KeysOf<PausedState> Keys();
+};
+
+// As tables for people.
+std::string FormatPaused(const PausedState& state);
+
+// The chapter of docs/results.md.
+std::string DocumentPaused();
+
+}  // namespace viaduct::result

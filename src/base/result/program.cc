@@ -1,0 +1,95 @@
+#include "base/result/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "base/wait_status.h"
+
+namespace viaduct::result {
+namespace {
+
+constexpr size_t kOutputInResults = 4096;
+
+bool Succeeded(const ProgramEnd& end) {
+  return !end.timed_out && !end.stopped && end.wait_status &&
+         EndedWith(*end.wait_status, end.expected_status);
+}
+
+// A program in the background is to last as long as the run, or to end well by itself.
+bool HeldOut(const ProgramEnd& end) {
+  return end.started &&
+         (end.stopped || !end.wait_status || EndedWith(*end.wait_status, end.expected_status));
+}
+
+std::string Ending(const ProgramEnd& end) {
+  if (!end.trouble.empty()) return end.trouble;
+  if (!end.started) return "was not started";
+  if (end.stopped) return "stopped at the end of the run";
+  return end.wait_status ? DescribeEnding(*end.wait_status) : "is still running";
+}
+
+// The failure of a foreground program, to be printed after its name.
+std::string Fault(const ProgramEnd& end) {
+  if (end.timed_out && end.timeout) {
+    return " ran longer than its timeout of " + FormatDuration(*end.timeout);
+  }
+  return end.stopped ? " was still running at the end of the run" : " " + Ending(end);
+}
+
+}  // namespace
+
+std::string ProgramResult::Verdict() const {
+  if (ok) return "ok";
+  return background && seconds > 0 ? "ended early" : "FAILED";  // 0: it was not started
+}
+
+KeysOf<ProgramResult> ProgramResult::Keys() {
+  static constexpr Key<ProgramResult> kKeys[] = {
+      Always<&ProgramResult::name>("name", "text", "the scenario's name for it"),
+      Always<&ProgramResult::node>("node", "a node", "where it ran"),
+      Always<&ProgramResult::command>("command", "text", "the program and its arguments"),
+      Always<&ProgramResult::background>("background", "true or false",
+                                         "whether the run did not wait for it"),
+      Always<&ProgramResult::ended>("ended", "text", "a description of its end"),
+      Always<&ProgramResult::seconds>("seconds", "s", "how long it ran"),
+      Always<&ProgramResult::ok>("ok", "true or false",
+                                 "whether it ended as expected; one of the background: with the "
+                                 "run, or by itself with its expected status"),
+      Always<&ProgramResult::output>("output", "text", "the last 4096 bytes of its output"),
+  };
+  return kKeys;
+}
+
+KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
+  static constexpr Key<ProgramOutcome> kKeys[] = {
+      Always<&ProgramOutcome::program>("program", "a map", "its result"),
+      Always<&ProgramOutcome::text>("text", "text",
+                                    "what it has written; of very much, the beginning and the end"),
+      Always<&ProgramOutcome::failure>("failure", "text", "what went wrong"),
+      Always<&ProgramOutcome::started>("started", "true or false", "whether it could be started"),
+  };
+  return kKeys;
+}
+
+void ProgramOutcome::SetText(std::string written) {
+  text = std::move(written);
+  size_t begin = text.size() - std::min(text.size(), kOutputInResults);
+  // Not in the middle of a character of UTF-8.
+  while (begin > 0 && begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
+  program.output = text.substr(begin);
+}
+
+void ProgramOutcome::Judge(const ProgramEnd& end) {
+  started = end.started;
+  program.ended = Ending(end);
+  program.ok = program.background ? HeldOut(end) : Succeeded(end);
+  if (!end.trouble.empty()) {
+    failure = fmt::format("program '{}': {}", program.name, end.trouble);
+  } else if (!program.ok && end.started && !program.background) {
+    failure = fmt::format("program '{}'{}", program.name, Fault(end));
+  }
+}
+
+}  // namespace viaduct::result

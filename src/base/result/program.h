@@ -1,0 +1,53 @@
+// The result of a program that ran in a node.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result/record.h"
+#include "base/time.h"
+
+namespace viaduct::result {
+
+struct ProgramResult {
+  std::string name, node, command;
+  bool background = false;
+  std::string ended = {};
+  double seconds = 0;
+  bool ok = false;
+  std::string output = {};
+
+  // "ok", "FAILED", or of one in the background, whose status is ignored, "ended early".
+  std::string Verdict() const;
+
+  static KeysOf<ProgramResult> Keys();
+};
+
+// How a program's run ended, and what was expected of it.
+struct ProgramEnd {
+  bool started = false;
+  std::string trouble = {};             // why it could not be started
+  std::optional<int> wait_status = {};  // of waitpid(2); absent while it runs
+  bool timed_out = false;               // killed because of its timeout
+  bool stopped = false;                 // stopped because the run ended
+  int expected_status = 0;
+  std::optional<Duration> timeout = {};
+};
+
+// A program's result, its output (of very much, the beginning and the end), and how it failed the
+// expectations of the scenario ("" if it did not).
+struct ProgramOutcome {
+  ProgramResult program;
+  std::string text, failure;
+  bool started = false;
+
+  // Stores the output, and its last part in the result.
+  void SetText(std::string written);
+  // Records how it ended and whether that was expected. For a background program any end is
+  // accepted once it has started.
+  void Judge(const ProgramEnd& end);
+
+  static KeysOf<ProgramOutcome> Keys();
+};
+
+}  // namespace viaduct::result

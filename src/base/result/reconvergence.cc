@@ -1,0 +1,123 @@
+#include "base/result/reconvergence.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/result/run.h"
+
+namespace viaduct::result {
+
+KeysOf<RouteChange> RouteChange::Keys() {
+  using C = RouteChange;
+  static constexpr Key<C> kKeys[] = {
+      Always<&C::at>("at", "s", "since convergence; negative: before"),
+      Always<&C::node>("node", "a node", "whose table it is"),
+      WhenSet<&C::added>("added", "a list of text", "routes, as `ip route` writes them"),
+      WhenSet<&C::replaced>("replaced", "a list of text",
+                            "routes with other next hops than before"),
+      WhenSet<&C::removed>("removed", "a list of text", "routes"),
+  };
+  return kKeys;
+}
+
+KeysOf<FlowRecovery> FlowRecovery::Keys() {
+  using R = FlowRecovery;
+  static constexpr Key<R> kKeys[] = {
+      Always<&R::flow>("flow", "text", "its name"),
+      Always<&R::lost>("lost", "packets", "sent after the event, until it was steady"),
+      Always<&R::last_lost>("last_lost", "s",
+                            "since the event, when the last of these was sent (interpolated)"),
+      WhenSet<&R::steady>(
+          "steady", "s",
+          "since the event, when the first packet after it was sent, from which on at least ten in "
+          "a row arrived; absent: not before the next event, or the flow's end"),
+  };
+  return kKeys;
+}
+
+KeysOf<Reconvergence> Reconvergence::Keys() {
+  using R = Reconvergence;
+  static constexpr Key<R> kKeys[] = {
+      Always<&R::link>("link", "text", "which link"),
+      Always<&R::change>("change", "text", "as in `events`"),
+      Always<&R::at>("at", "s", "as in `events`"),
+      WhenSet<&R::routes>("routes", "s",
+                          "since the event, when a table was changed for the last time before the "
+                          "next event; mode offload; absent: none was"),
+      Always<&R::flows>("flows", "a list of maps",
+                        "those that lost packets, for whatever reason; the time to reconverge is "
+                        "between `last_lost` and `steady`"),
+  };
+  return kKeys;
+}
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// When the n-th of its packets was sent, if they were at even distances. `to`: when the gap ends.
+double SentAt(const Gap& gap, std::optional<double> to, uint64_t n) {
+  if (!to) return gap.from;
+  return gap.from +
+         (*to - gap.from) * static_cast<double>(n + 1) / static_cast<double>(gap.lost + 1);
+}
+
+// `from`, `until`, `end` (the flow's): s since the flow's start.
+std::optional<FlowRecovery> RecoveryOf(const FlowResult& flow, double from, double until,
+                                       std::optional<double> end) {
+  FlowRecovery recovery{flow.name, 0, 0, std::nullopt};
+  const Gap* last = nullptr;
+  for (const Gap& gap : flow.gaps) {
+    const std::optional<double> to = gap.to ? gap.to : end;
+    if (to && SentAt(gap, to, gap.lost - 1) <= from) continue;
+    if (last != nullptr && gap.first - (last->first + last->lost) >= kSteadyPackets) break;
+    bool counts = false;
+    for (uint64_t n = 0; n < gap.lost; ++n) {
+      const double sent = SentAt(gap, to, n);
+      if (sent >= until) break;
+      if (to && sent <= from) continue;
+      counts = true;
+      ++recovery.lost;
+      recovery.last_lost = std::max(sent - from, 0.0);
+    }
+    if (!counts) break;
+    last = &gap;
+  }
+  if (last == nullptr) return std::nullopt;
+  if (last->to && *last->to < until) recovery.steady = *last->to - from;
+  return recovery;
+}
+
+bool ChangesPackets(const LinkEvent& event) { return !event.change.starts_with("capture"); }
+
+}  // namespace
+
+std::vector<Reconvergence> FindReconvergence(const RunResult& run) {
+  std::vector<LinkEvent> events;
+  std::ranges::copy_if(run.events, std::back_inserter(events), ChangesPackets);
+  std::ranges::stable_sort(events, {}, &LinkEvent::at);
+  std::vector<Reconvergence> all;
+  for (const LinkEvent& event : events) {
+    const auto next = std::ranges::upper_bound(events, event.at, {}, &LinkEvent::at);
+    const double until = next == events.end() ? kNever : next->at;
+    Reconvergence& one = all.emplace_back();
+    one.link = event.link;
+    one.change = event.change;
+    one.at = event.at;
+    for (const RouteChange& change : run.simulator.route_changes) {
+      if (change.at < event.at || change.at >= until) continue;
+      one.routes = std::max(one.routes.value_or(0), change.at - event.at);
+    }
+    for (const FlowResult& flow : run.flows) {
+      if (flow.gaps_omitted) continue;
+      const double start = flow.start.value_or(0);
+      const std::optional<double> end = flow.end ? std::optional(*flow.end - start) : std::nullopt;
+      if (const auto recovery = RecoveryOf(flow, event.at - start, until - start, end)) {
+        one.flows.push_back(*recovery);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace viaduct::result

@@ -1,0 +1,59 @@
+// The lateness of events, and whether it voids the results.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/result/record.h"
+#include "base/time.h"
+
+namespace viaduct::result {
+
+// kNotJudged: there was no limit, or nothing was measured.
+enum class Verdict { kNotJudged, kValid, kVoid };
+// Returns "not judged", "VALID" or "VOID".
+const char* VerdictName(Verdict verdict);
+NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kNotJudged, "not judged"},
+                                       {Verdict::kValid, "VALID"},
+                                       {Verdict::kVoid, "VOID"}})
+
+struct Timing {
+  uint64_t events = 0;
+  int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
+  std::optional<int64_t> p90_ns, p999_ns;  // path engine only
+  std::optional<double> mean_ns;
+  std::optional<int64_t> limit_ns;  // of p99
+  // Frames that the product itself lost where this was measured; they are later than any limit.
+  std::optional<uint64_t> lost;
+  std::optional<int> nice;         // simulator only
+  std::optional<bool> over_limit;  // by the simulator's own count of events, not the histogram
+
+  static KeysOf<Timing> Keys();
+};
+
+// Computed from a histogram of nanoseconds.
+Timing Summarize(const Histogram& lateness);
+// The same with the further statistics of the path engine: p90, p99.9 and the mean.
+Timing SummarizeFinely(const Histogram& lateness);
+// The verdict by the limit that is set: VOID if p99 is above it, or more than one in a hundred was
+// lost.
+Verdict VerdictOf(const Timing& timing);
+// Sets the limit, if there is one, and returns the verdict.
+Verdict Judge(Timing& timing, std::optional<Duration> limit);
+// Of several measurements: VOID if one is, not judged if none was judged.
+Verdict Worse(Verdict a, Verdict b);
+// Of what has failed nothing is VALID: what was measured then is not what was asked for.
+Verdict UnlessFailed(Verdict verdict, const std::vector<std::string>& failures);
+
+// "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
+// `whose` is printed before the numbers ("links "); `failures` are those of what was measured.
+std::string TimingLine(const Timing& timing, const std::string& whose = "",
+                       const std::vector<std::string>& failures = {});
+
+// Formats a time in microseconds: "1.2".
+std::string Micros(int64_t nanoseconds);
+
+}  // namespace viaduct::result

@@ -1,0 +1,18 @@
+// Fragmentation of IPv4 packets by a router (RFC 791 section 3.2).
+#pragma once
+
+#include <functional>
+
+#include "base/wire/bytes.h"
+#include "base/wire/ip.h"
+
+namespace viaduct::forward {
+
+// Cuts a packet, without link-layer header, into fragments of at most `mtu` bytes: calls
+// make(size) for the memory of each, and use(fragment) when it is written. The packet may be a
+// fragment itself. `mtu` leaves room for 8 bytes at least.
+void Fragment(const wire::Ipv4Header& header, wire::ConstBytes packet, size_t mtu,
+              const std::function<wire::Bytes(size_t size)>& make,
+              const std::function<void(wire::Bytes fragment)>& use);
+
+}  // namespace viaduct::forward

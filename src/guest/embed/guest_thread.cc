@@ -1,0 +1,63 @@
+#include "guest/embed/guest_thread.h"
+
+#include <thread>
+
+#include "base/error.h"
+#include "base/mutex.h"
+
+namespace viaduct::embed {
+namespace {
+
+// The one there is, if any.
+struct Present {
+  Mutex mutex;
+  std::weak_ptr<GuestThread> it VIADUCT_GUARDED_BY(mutex);
+  std::thread::id thread VIADUCT_GUARDED_BY(mutex);
+};
+
+Present present;
+
+const char* WhyNotIn(std::thread::id thread, const std::weak_ptr<GuestThread>& it) {
+  return it.expired() || thread == std::this_thread::get_id()
+             ? ""
+             : "finds other guests in another thread of this process";
+}
+
+}  // namespace
+
+std::shared_ptr<GuestThread> GuestThread::Join() {
+  const MutexLock lock(present.mutex);
+  if (const char* why = WhyNotIn(present.thread, present.it); *why != 0) throw Error(why);
+  if (auto joined = present.it.lock()) return joined;
+  std::shared_ptr<GuestThread> made(new GuestThread);
+  present.it = made;
+  present.thread = std::this_thread::get_id();
+  return made;
+}
+
+const char* GuestThread::WhyNot() {
+  const MutexLock lock(present.mutex);
+  return WhyNotIn(present.thread, present.it);
+}
+
+GuestThread::GuestThread() { sigaltstack(nullptr, &simulators_stack_); }
+
+GuestThread::~GuestThread() = default;
+
+// The guest sets its stack itself when it boots (Sigaltstack() of process.cc).
+void GuestThread::Change(Context& context) {
+  last_ = &context;
+  SetContext(&context);
+  SetStack(context.signal_stack.ss_sp != nullptr ? context.signal_stack : simulators_stack_);
+}
+
+void GuestThread::Forget(Context& context) {
+  if (&context != last_) return;
+  last_ = nullptr;
+  SetContext(nullptr);
+  SetStack(simulators_stack_);
+}
+
+void GuestThread::SetStack(const stack_t& stack) { sigaltstack(&stack, nullptr); }
+
+}  // namespace viaduct::embed

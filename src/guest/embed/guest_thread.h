@@ -1,0 +1,43 @@
+// What all guests of this process share: the thread that they run in, one at a time, and its
+// signals.
+#pragma once
+
+#include <csignal>
+#include <memory>
+
+#include "guest/embed/context.h"
+#include "guest/embed/faults.h"
+
+namespace viaduct::embed {
+
+class GuestThread {
+ public:
+  // That of this process's guests, which is the calling one; made by the first guest, gone with the
+  // last. Throws Error when guests run in another thread.
+  static std::shared_ptr<GuestThread> Join();
+  // Why a guest cannot run in the calling thread; empty if it can.
+  static const char* WhyNot();
+
+  GuestThread(const GuestThread&) = delete;
+  GuestThread& operator=(const GuestThread&) = delete;
+  ~GuestThread();
+
+  // Before this guest is let run: faults of its kernel are handled on its stack for signals.
+  void Enter(Context& context) {
+    if (&context != last_) Change(context);
+  }
+  // Its memory is about to be gone.
+  void Forget(Context& context);
+
+ private:
+  GuestThread();
+
+  void Change(Context& context);
+  void SetStack(const stack_t& stack);
+
+  Context* last_ = nullptr;
+  stack_t simulators_stack_{};
+  Faults faults_;
+};
+
+}  // namespace viaduct::embed

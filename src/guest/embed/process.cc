@@ -1,0 +1,215 @@
+// Imports that are about the process that the guest's kernel believes to have for itself.
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "guest/embed/context.h"
+#include "guest/embed/import_functions.h"
+
+namespace viaduct::embed::imports {
+namespace {
+
+constexpr int kExited = 8;  // a wait status has the exit status there
+
+// The kernel's handlers of these are called; it has others only for helper threads, which time
+// travel has not, and for whoever would end it.
+bool IsFault(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
+         number == SIGTRAP;
+}
+
+// What a process of a program begins with. Not on the stack: that is memory of the guest, of which
+// the copy has not its own.
+struct CloneStart {
+  int (*function)(void*) = nullptr;
+  void* argument = nullptr;
+} clone_start;
+
+int CloneEntry(void*) {
+  Here().copy = true;
+  return clone_start.function(clone_start.argument);
+}
+
+bool IsOurs(const void* start, size_t length) {
+  return Here().copy || Here().place.Contains(start, length);
+}
+
+}  // namespace
+
+void Exit(int status) { End((status & 0xff) << kExited); }
+
+// A restart.
+int Execute() { End(1 << kExited); }
+
+pid_t Fork() {
+  BlockChildSignals(Here());
+  const pid_t pid = fork();
+  if (pid == 0) Here().copy = true;
+  if (pid > 0) Here().processes.insert(pid);
+  return pid;
+}
+
+int Clone(int (*function)(void*), void* stack, int flags, void* argument) {
+  const bool shares = (flags & CLONE_VM) != 0;
+  if (shares && (flags & CLONE_VFORK) == 0) {  // helper threads
+    errno = EPERM;
+    return -1;
+  }
+  BlockChildSignals(Here());
+  clone_start = {function, argument};
+  const int pid = clone(CloneEntry, stack, flags, nullptr);
+  if (shares) Here().copy = false;  // this returns when the copy has ended or is another program
+  if (pid > 0) Here().processes.insert(pid);
+  return pid;
+}
+
+int Kill(pid_t pid, int number) {
+  if (Here().copy || Here().processes.contains(pid)) {
+    BlockChildSignals(Here());
+    return kill(pid, number);
+  }
+  if (pid == getpid() && number != SIGIO) End(number);
+  Here().input_not_looked_for = true;  // what SIGIO is for
+  // os_dump_core() ends all that it has started before it ends itself.
+  if (pid == 0 || pid == getpid()) return 0;
+  errno = ESRCH;
+  return -1;
+}
+
+int64_t Ptrace(int request, pid_t pid, void* address, void* data) {
+  BlockChildSignals(Here());
+  return ptrace(static_cast<__ptrace_request>(request), pid, address, data);
+}
+
+pid_t Waitpid(pid_t pid, int* status, int options) {
+  if (!Here().copy && !Here().processes.contains(pid)) {
+    errno = ECHILD;
+    return -1;
+  }
+  int ended = 0;
+  const pid_t found = waitpid(pid, &ended, options);
+  if (found > 0 && !Here().copy && (WIFEXITED(ended) || WIFSIGNALED(ended))) {
+    Here().processes.erase(found);
+  }
+  if (status != nullptr) *status = ended;
+  return found;
+}
+
+int PthreadCreate() { return EAGAIN; }
+
+// As it is answered to a process without randomized addresses, which does not begin anew for them.
+int Personality(unsigned long persona) { return static_cast<int>(persona); }
+
+int Sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  if (Here().copy) return sigaction(number, action, old);
+  struct sigaction& handler = Here().handlers[number];
+  const struct sigaction before = handler;
+  if (action != nullptr && (IsFault(number) || number == SIGIO)) handler = *action;
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+void (*Signal(int number, void (*handler)(int)))(int) {
+  if (Here().copy) return signal(number, handler);
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  // Both values of those are no functions to be called.
+  if (handler != SIG_IGN && handler != SIG_DFL) action.sa_handler = handler;
+  Sigaction(number, &action, nullptr);
+  return SIG_DFL;
+}
+
+int Sigprocmask(int how, const sigset_t* set, sigset_t* old) {
+  if (Here().copy) return sigprocmask(how, set, old);
+  if (old != nullptr) sigemptyset(old);
+  return 0;
+}
+
+int Sigaltstack(const stack_t* stack, stack_t* old) {
+  if (stack != nullptr && !Here().copy) Here().signal_stack = *stack;
+  const int result = sigaltstack(stack, old);
+  // On that stack, too, the handler of SIGIO is called, not by a signal.
+  if (old != nullptr && !Here().copy && Here().in_handler > 0) old->ss_flags |= SS_ONSTACK;
+  return result;
+}
+
+// Of signals that nobody sends: one that is never ready.
+int Signalfd(int, const sigset_t*, int flags) {
+  return Eventfd(0, (flags & SFD_NONBLOCK) != 0 ? EFD_NONBLOCK : 0);
+}
+
+int Nothing() { return 0; }
+
+void* Sbrk(intptr_t) { return reinterpret_cast<void*>(Here().heap); }
+
+void* Mmap(void* start, size_t length, int protection, int flags, int fd, off_t offset) {
+  if ((flags & MAP_FIXED) != 0 && !IsOurs(start, length)) {
+    errno = EINVAL;
+    return MAP_FAILED;
+  }
+  return mmap(start, length, protection, flags, fd, offset);
+}
+
+// What it has no more stays reserved for it.
+int Munmap(void* start, size_t length) {
+  if (Here().copy || !Here().place.Contains(start, length)) return munmap(start, length);
+  void* kept = mmap(start, length, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return kept == MAP_FAILED ? -1 : 0;
+}
+
+int Mprotect(void* start, size_t length, int protection) {
+  if (IsOurs(start, length)) return mprotect(start, length, protection);
+  errno = EINVAL;
+  return -1;
+}
+
+// splitmix64, as libviaduct-random.so draws for guests that are processes.
+ssize_t Getrandom(void* buffer, size_t length, unsigned) {
+  auto* bytes = static_cast<unsigned char*>(buffer);
+  for (size_t i = 0; i < length; ++i) {
+    uint64_t z = Here().random_state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    bytes[i] = static_cast<unsigned char>(z ^ (z >> 31));
+  }
+  return static_cast<ssize_t>(length);
+}
+
+char* Getenv(const char* name) {
+  const std::string prefix = std::string(name) + "=";
+  for (std::string& each : Here().environment) {
+    if (each.starts_with(prefix)) return each.data() + prefix.size();
+  }
+  return nullptr;
+}
+
+int Printf(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vdprintf(Real(1), format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+int Vfprintf(FILE*, const char* format, va_list arguments) {
+  return vdprintf(Real(2), format, arguments);
+}
+
+size_t Fwrite(const void* data, size_t size, size_t count, FILE* file) {
+  if (file != stdout && file != stderr) return fwrite(data, size, count, file);
+  const ssize_t written = Write(2, data, size * count);
+  return written < 0 ? 0 : static_cast<size_t>(written) / (size == 0 ? 1 : size);
+}
+
+void Perror(const char* text) { dprintf(Real(2), "%s: %s\n", text, strerror(errno)); }
+
+}  // namespace viaduct::embed::imports

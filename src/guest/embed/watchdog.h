@@ -1,0 +1,41 @@
+// Takes a guest away that neither comes back nor goes on in its time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "base/time.h"
+#include "guest/embed/context.h"
+
+namespace viaduct::embed {
+
+// A thread that looks now and then; the guest's own thread must outlive it, and it the context.
+class Watchdog {
+ public:
+  // `clock`: the guest's time, anything that changes as it goes on.
+  Watchdog(Context& context, const volatile uint64_t& clock);
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog();
+
+  // How long, in wall time, the guest may stay; until the first call, for ever.
+  void SetPatience(Duration patience) { patience_ = patience.nanoseconds(); }
+
+ private:
+  void Watch();
+
+  Context& context_;
+  const volatile uint64_t& clock_;
+  pid_t watched_;
+  std::atomic<int64_t> patience_{0};
+  std::mutex mutex_;
+  std::condition_variable end_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace viaduct::embed

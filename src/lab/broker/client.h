@@ -1,0 +1,210 @@
+// The unprivileged side of the broker: the requests of a simulator or the command to the privileged
+// process.
+//
+// The broker is one small process that holds the privileges (CAP_NET_ADMIN, CAP_NET_RAW,
+// CAP_SYS_ADMIN), owns one lab at most, and removes it when its last client closes the connection,
+// on SIGTERM, SIGINT, or `viaduct down`. Only objects of its own run can be named. Calls are
+// synchronous and throw Error with the broker's own message and status.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "lab/record.h"
+#include "lab/topology.h"
+#include "lab/upcalls.h"
+#include "plane/fib/route_sink.h"
+#include "sys/network/filter.h"
+#include "sys/privilege/halves.h"
+#include "sys/privilege/spawn.h"
+
+namespace viaduct::broker {
+
+struct PacketSocketOptions {
+  std::string node;
+  std::string interface;
+  uint16_t ether_type = 0x0003;  // ETH_P_ALL; host order
+  sys::PacketFilter filter = {};
+  bool promiscuous = true;
+};
+
+// A UDP or raw IP socket bound to one interface of one node (control ports).
+struct ControlSocketOptions {
+  enum class Kind { kUdp, kRawIp };
+  std::string node;
+  std::string interface;
+  wire::Family family = wire::Family::kIpv4;
+  Kind kind = Kind::kUdp;
+  uint16_t number = 0;  // UDP port or IP protocol number
+};
+
+// A socket of a node for the simulator's applications, as a program of the node opens it.
+struct TransportSocketOptions {
+  enum class Kind { kTcp, kUdp };
+  std::string node;
+  wire::Family family = wire::Family::kIpv4;
+  Kind kind = Kind::kUdp;
+};
+
+using privilege::ProgramOptions;
+
+// How packets for a destination leave a node now.
+struct Passage {
+  std::vector<fib::NextHop> hops;      // an empty interface: up to the simulator; none: they do not
+  std::vector<fib::NextHop> own_hops;  // of those that the node itself sends
+  bool is_foreign = false;             // by a route that some program of the node has made
+};
+
+// A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins
+// act there, also from another process, and need no privilege, only the interface index.
+struct NodeSocket {
+  UniqueFd fd;      // non-blocking
+  int ifindex = 0;  // of the interface, in the node's namespace
+  // The interface has a queueing discipline (of a link SPEC): a packet socket must not bypass it
+  // (io::RingOptions::qdisc_bypass = false).
+  bool has_qdisc = false;
+};
+
+// A program running in a node. When it ends, its wait status (waitpid(2)) can be read from
+// `exit_status` as one int32_t. Closing the descriptors does not stop the program.
+struct Program {
+  int pid = 0;
+  UniqueFd pid_fd;
+  UniqueFd exit_status;
+};
+
+// The memory by which a simulator controls a node's forwarding itself (forward::ControlMemory).
+struct Tables {
+  UniqueFd table;
+  size_t table_words = 0;
+  UniqueFd events, doorbell;
+};
+
+class Client {
+ public:
+  // Takes over a connection (SOCK_SEQPACKET) to a broker.
+  explicit Client(UniqueFd connection);
+  explicit Client(privilege::ServiceProcess broker);
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  // The connection inherited in VIADUCT_BROKER_FD; else that to a broker of our own
+  // (SpawnBroker()). Throws EnvironmentError if neither is possible.
+  static Client ConnectOrSpawn();
+  // Connects to the broker of a lab that is up (`viaduct up`), which may be stopped or busy:
+  // LimitWaiting(kPatience). Throws UsageError if there is none.
+  static Client ConnectToLab(const std::string& lab);
+  static constexpr auto kPatience = Duration::Seconds(60);
+  static constexpr auto kGrace = ipc::Caller::kGrace;
+  // Limits waiting for answers: ipc::Caller::LimitWaiting().
+  void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());
+
+  // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
+  void CreateLab(const lab::Topology& topology);
+  // Takes over the lab that the broker has, and which a simulator that has died built from this
+  // same topology: its nodes forward by what that left until the new one changes it. Sockets and
+  // devices are opened anew. Throws UsageError if there is no lab, or another.
+  void AdoptLab(const lab::Topology& topology);
+  void DestroyLab();
+  // Before CreateLab(): the clients of the lab's remote nodes are served by this UDP socket alone,
+  // that of an encrypted network (tunnel::Hub::Options), which stays the caller's, too.
+  void LendInnerSocket(int socket);
+
+  // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
+  // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist
+  // before the first frame: io::RingPort creates the ring, then binds to `ifindex` and the
+  // EtherType.
+  NodeSocket OpenPacketSocket(const PacketSocketOptions& options);
+  // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
+  // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
+  NodeSocket OpenControlSocket(const ControlSocketOptions& options);
+  // Neither bound nor connected, non-blocking.
+  UniqueFd OpenTransportSocket(const TransportSocketOptions& options);
+  // Opens the simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
+  // non-blocking. The device (lab::kProgramDevice) is up and has the namespace's default route.
+  UniqueFd OpenTun(const std::string& node);
+
+  // Passes changes of the node's routes to its data plane (the kernel data plane uses its own
+  // protocol number and touches only its own routes). Throws fib::RouteError naming the routes that
+  // it refuses; all others are applied. The broker remembers the table and installs it again after
+  // a link that went down is back.
+  void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
+  // The routes that were applied to the node and not removed, whoever applied them.
+  fib::RouteTable ReadRoutes(const std::string& node);
+  // How packets for each destination leave the node, by what really forwards them: its kernel's
+  // table or its forwarder's. Nothing where packets are forwarded by no routes.
+  std::vector<std::optional<Passage>> LookUp(const std::string& node,
+                                             const std::vector<wire::IpAddress>& destinations);
+  // The index of an interface in its node's namespace.
+  int IfIndex(const lab::Endpoint& endpoint);
+  // Sets a link of the lab up or down at one endpoint.
+  void SetLinkUp(const lab::Endpoint& endpoint, bool up) { SetEndsUp({endpoint}, up); }
+  // At all of its ends; neighbours are asked for when all are up (lab::Lab::SetEndsUp()).
+  void SetEndsUp(const std::vector<lab::Endpoint>& ends, bool up);
+
+  // Makes these the interface's addresses; link-local ones of IPv6 are the kernel's own.
+  void SetAddresses(const lab::Endpoint& endpoint, const std::vector<wire::IpPrefix>& addresses);
+  // A netlink socket on which the states of the node's links arrive (sys::LinkMonitor). Nothing can
+  // be changed through it: the kernel checks the privileges of who writes to it, too.
+  UniqueFd OpenLinkMonitor(const std::string& node);
+
+  // Of a node that forwards frames outside of the simulator: an RBridge's, or a forwarding
+  // program's. Throws UsageError for other nodes.
+  Tables OpenTables(const std::string& node);
+
+  // For a node whose data plane is the kernel: see lab::OpenUpcalls(). Returns the device's end.
+  UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families);
+  // Holds packets to these neighbours, or releases them (lab::HoldNeighbours()).
+  void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
+                     bool held);
+  // The node's table of multicast routes among these interfaces (sys::OpenMulticastRouting()), as
+  // long as the lab is there. One per node and family, and another of the same table after
+  // AdoptLab().
+  UniqueFd OpenMulticast(const std::string& node, wire::Family family,
+                         const std::vector<std::string>& interfaces);
+
+  // Starts a program in the node's namespace as the invoking user.
+  Program Spawn(const ProgramOptions& options);
+  void Kill(int pid, int signal);
+
+  // Throws Error if the broker has ended, and with it its labs. Sends nothing.
+  void CheckAlive() const;
+
+  // Records what became of the lab's simulator, for `ls` and Describe().
+  void NoteSimulator(const lab::SimulatorHistory& history);
+  // The lab as built: topology plus run facts (namespace paths, broker pid), for `ls --json`.
+  nlohmann::json Describe();
+  // After this the lab outlives the connection, until DestroyLab() (`viaduct up`); that of a client
+  // which has its connection from NewConnection() does nothing.
+  void Detach();
+  // A further connection to the same broker, for a process that this one starts (it inherits the
+  // descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
+  UniqueFd NewConnection();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The routes of one node as a RouteSink.
+class NodeRoutes final : public fib::RouteSink {
+ public:
+  NodeRoutes(std::shared_ptr<Client> client, std::string node)
+      : client_(std::move(client)), node_(std::move(node)) {}
+
+ private:
+  void DoApply(const fib::RouteChanges& changes) override { client_->ApplyRoutes(node_, changes); }
+
+  std::shared_ptr<Client> client_;
+  std::string node_;
+};
+
+}  // namespace viaduct::broker

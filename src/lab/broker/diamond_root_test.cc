@@ -1,0 +1,325 @@
+// Every data plane on a diamond. Routes of equal cost: a flow stays on one way and in order, flows
+// spread, and those whose way stays keep it. Routes in a loop, and such as change all the time.
+// Needs root.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/socket_option.h"
+#include "lab/broker/client.h"
+#include "plane/bpf/forwarder.h"
+#include "plane/fib/data_plane.h"
+
+namespace viaduct::broker {
+namespace {
+
+using wire::Family;
+
+constexpr int kFlows = 64;  // to an address each, because the kernel's hash is of addresses
+constexpr uint16_t kDiamondPort = 5000;
+// What a packet's TTL says of its way: by b three routers, by c four.
+constexpr int kByB = 61, kByC = 60;
+
+struct DiamondLink {
+  const char* first;
+  const char* second;
+};
+// The number of a link is that of its interfaces, "eth2", and in its addresses: 10.1.2.1,
+// 2001:db8:2::1. Both ways from a to e are said to cost the same.
+constexpr std::array<DiamondLink, 7> kDiamond{
+    {{"s", "a"}, {"a", "b"}, {"a", "c"}, {"c", "x"}, {"b", "e"}, {"x", "e"}, {"e", "d"}}};
+constexpr size_t kLastLink = kDiamond.size() - 1;
+
+std::string AddressOnDiamond(Family family, size_t link, int host) {
+  return family == Family::kIpv4 ? fmt::format("10.1.{}.{}", link, host)
+                                 : fmt::format("2001:db8:{}::{:x}", link, host);
+}
+
+lab::Interface InterfaceOnDiamond(size_t link, int side) {
+  lab::Interface interface;
+  interface.name = fmt::format("eth{}", link);
+  interface.mac = wire::MacAddress::Parse(fmt::format("02:00:00:02:{:02x}:{:02x}", link, side));
+  const bool is_far_end = link == kLastLink && side == 2;
+  for (int i = 0; i < (is_far_end ? kFlows : 1); ++i) {
+    for (const Family family : {Family::kIpv4, Family::kIpv6}) {
+      const int length = family == Family::kIpv4 ? 24 : 64;
+      interface.addresses.push_back(wire::IpPrefix::Parse(
+          fmt::format("{}/{}", AddressOnDiamond(family, link, side + i), length)));
+    }
+  }
+  return interface;
+}
+
+lab::Topology Diamond(const fib::DataPlane& plane) {
+  lab::Topology topology;
+  topology.name = fmt::format("dia{}", getpid());
+  std::map<std::string, lab::Node> nodes;
+  for (size_t i = 0; i < kDiamond.size(); ++i) {
+    const std::string interface = fmt::format("eth{}", i);
+    const auto& [first, second] = kDiamond[i];
+    for (const auto& [name, side] : {std::pair(first, 1), std::pair(second, 2)}) {
+      lab::Node& node = nodes.try_emplace(name, lab::Node{name, &plane, {}, {}, {}}).first->second;
+      node.interfaces.push_back(InterfaceOnDiamond(i, side));
+    }
+    topology.links.push_back({fmt::format("l{}", i),
+                              lab::Link::Kind::kPair,
+                              {{first, interface}, {second, interface}},
+                              {}});
+  }
+  for (auto& [name, node] : nodes) topology.nodes.push_back(std::move(node));
+  return topology;
+}
+
+// Where every flow went: the TTL of its packets.
+using Ways = std::map<int, int>;
+
+class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlane*, Family>> {
+ protected:
+  struct Arrival {
+    int flow, number, ttl;
+  };
+
+  void SetUp() override {
+    const fib::DataPlane& plane = *std::get<0>(GetParam());
+    family_ = std::get<1>(GetParam());
+    if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
+    const bool has_program = &plane == &fib::kEbpfPlane || &plane == &fib::kJoinedPlane;
+    if (const std::string why = bpf::WhyNot(); has_program && !why.empty()) GTEST_SKIP() << why;
+    client_.emplace(Client::ConnectOrSpawn());
+    client_->CreateLab(Diamond(plane));
+    from_ = client_->OpenTransportSocket({"s", family_, TransportSocketOptions::Kind::kUdp});
+    to_ = client_->OpenTransportSocket({"d", family_, TransportSocketOptions::Kind::kUdp});
+    const bool is_ipv6 = family_ == Family::kIpv6;
+    SetSocketOption(to_.get(), is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                    is_ipv6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, 1, "the TTL");
+    const auto [address, length] = SocketAddress(wire::IpAddress{family_, {}});
+    ASSERT_EQ(bind(to_.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+    for (const auto& [node, link, neighbour] : {std::tuple("s", 0, 2), std::tuple("b", 4, 2),
+                                                std::tuple("c", 3, 2), std::tuple("x", 5, 2)}) {
+      client_->ApplyRoutes(
+          node, {.replaced = {}, .added = {RouteBy({{link, neighbour}})}, .removed = {}});
+    }
+  }
+
+  using Hops = std::vector<std::pair<int, int>>;  // links and the neighbours' host numbers
+
+  fib::Route RouteBy(const Hops& hops) const {
+    fib::Route route;
+    route.destination = wire::IpPrefix::Parse(fmt::format(
+        "{}/{}", AddressOnDiamond(family_, kLastLink, 0), family_ == Family::kIpv4 ? 24 : 64));
+    for (const auto& [link, host] : hops) {
+      route.next_hops.push_back(
+          {wire::IpAddress::Parse(AddressOnDiamond(family_, static_cast<size_t>(link), host)),
+           fmt::format("eth{}", link)});
+    }
+    return route;
+  }
+
+  std::pair<sockaddr_storage, socklen_t> SocketAddress(const wire::IpAddress& address) const {
+    sockaddr_storage storage{};
+    if (family_ == Family::kIpv4) {
+      auto& ipv4 = reinterpret_cast<sockaddr_in&>(storage);
+      ipv4.sin_family = AF_INET;
+      ipv4.sin_port = htons(kDiamondPort);
+      std::memcpy(&ipv4.sin_addr, address.bytes.data(), sizeof ipv4.sin_addr);
+      return {storage, sizeof ipv4};
+    }
+    auto& ipv6 = reinterpret_cast<sockaddr_in6&>(storage);
+    ipv6.sin6_family = AF_INET6;
+    ipv6.sin6_port = htons(kDiamondPort);
+    std::memcpy(&ipv6.sin6_addr, address.bytes.data(), sizeof ipv6.sin6_addr);
+    return {storage, sizeof ipv6};
+  }
+
+  void Send(int flow, int number) const {
+    const auto [address, length] =
+        SocketAddress(wire::IpAddress::Parse(AddressOnDiamond(family_, kLastLink, 2 + flow)));
+    const std::array<int, 2> words{flow, number};
+    // A full neighbour queue may refuse it; then it is missed.
+    sendto(from_.get(), words.data(), sizeof words, 0, reinterpret_cast<const sockaddr*>(&address),
+           length);
+  }
+
+  // The next packet that arrives within that time.
+  std::optional<Arrival> Receive(int milliseconds) const {
+    pollfd wait{to_.get(), POLLIN, 0};
+    if (poll(&wait, 1, milliseconds) <= 0) return std::nullopt;
+    std::array<int, 2> words{};
+    iovec part{words.data(), sizeof words};
+    alignas(cmsghdr) std::array<char, 256> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    if (recvmsg(to_.get(), &message, 0) != sizeof words) return std::nullopt;
+    Arrival arrival{words[0], words[1], 0};
+    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
+      std::memcpy(&arrival.ttl, CMSG_DATA(one), sizeof arrival.ttl);
+    }
+    return arrival;
+  }
+
+  // Until a packet of every flow arrives, by these ways only: neighbours are resolved, and
+  // what has changed counts everywhere.
+  void Settle(const std::set<int>& ways) const {
+    const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
+    std::set<int> seen, arrived;
+    do {
+      ASSERT_LT(MonotonicClock::Now(), end) << arrived.size() << " flows arrive";
+      seen.clear();
+      arrived.clear();
+      for (int flow = 0; flow < kFlows; ++flow) Send(flow, 0);
+      while (const auto arrival = Receive(100)) {
+        seen.insert(arrival->ttl);
+        arrived.insert(arrival->flow);
+      }
+    } while (arrived.size() < kFlows || seen != ways);
+  }
+
+  // The way of each flow, all of whose packets must take it and arrive in order.
+  Ways SendFlows() const {
+    constexpr int kPackets = 20;
+    for (int number = 1; number <= kPackets; ++number) {
+      for (int flow = 0; flow < kFlows; ++flow) Send(flow, number);
+      usleep(2000);
+    }
+    Ways ways;
+    std::map<int, int> last;
+    while (const auto arrival = Receive(200)) {
+      EXPECT_EQ(arrival->number, last[arrival->flow] + 1) << "flow " << arrival->flow;
+      last[arrival->flow] = arrival->number;
+      const auto [way, is_first] = ways.try_emplace(arrival->flow, arrival->ttl);
+      EXPECT_EQ(way->second, arrival->ttl) << "flow " << arrival->flow;
+    }
+    EXPECT_EQ(last.size(), size_t{kFlows});
+    for (const auto& [flow, number] : last) EXPECT_EQ(number, kPackets) << "flow " << flow;
+    return ways;
+  }
+
+  static std::map<int, int> CountOf(const Ways& ways) {
+    std::map<int, int> count;
+    for (const auto& [flow, way] : ways) ++count[way];
+    return count;
+  }
+
+  void Replace(const Hops& hops) {
+    client_->ApplyRoutes("a", {.replaced = {RouteBy(hops)}, .added = {}, .removed = {}});
+  }
+
+  Family family_ = Family::kIpv4;
+  std::optional<Client> client_;
+  UniqueFd from_, to_;
+  const Hops both_{{1, 2}, {2, 2}}, only_b_{{1, 2}}, only_c_{{2, 2}};
+};
+
+TEST_P(DiamondTest, FlowsStayTogetherAndSpread) {
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
+  Settle({kByB, kByC});
+  const Ways ways = SendFlows();
+  EXPECT_THAT(CountOf(ways), testing::ElementsAre(testing::Pair(kByC, testing::Ge(kFlows / 8)),
+                                                  testing::Pair(kByB, testing::Ge(kFlows / 8))));
+  EXPECT_EQ(SendFlows(), ways);
+}
+
+TEST_P(DiamondTest, AHopThatGoesMovesItsFlowsOnly) {
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
+  Settle({kByB, kByC});
+  const Ways before = SendFlows();
+  // While flows go on: of those that need not move none is disturbed.
+  Replace(only_c_);
+  EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByC, kFlows)));
+  Replace(only_b_);
+  EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByB, kFlows)));
+  Replace(both_);
+  EXPECT_EQ(SendFlows(), before);
+}
+
+TEST_P(DiamondTest, ALinkThatGoesDownMovesItsFlows) {
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
+  Settle({kByB, kByC});
+  const Ways before = SendFlows();
+  client_->SetLinkUp({"a", "eth1"}, false);
+  Settle({kByC});
+  EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByC, kFlows)));
+  client_->SetLinkUp({"a", "eth1"}, true);
+  Settle({kByB, kByC});
+  EXPECT_EQ(SendFlows(), before);
+}
+
+// Of all nodes' data planes, for which a hop count was used up.
+uint64_t ExpiredPackets(Client& client) {
+  uint64_t count = 0;
+  using Drops = std::map<std::string, std::map<std::string, uint64_t>>;
+  for (const auto& [node, drops] : client.Describe().value("drops", Drops())) {
+    for (const auto& [cause, packets] : drops) {
+      if (cause.starts_with("ttl")) count += packets;
+    }
+  }
+  return count;
+}
+
+TEST_P(DiamondTest, PacketsInALoopEndAndAreCounted) {
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(only_b_)}, .removed = {}});
+  Settle({kByB});
+  client_->ApplyRoutes("b", {.replaced = {RouteBy({{1, 1}})}, .added = {}, .removed = {}});
+  const uint64_t before = ExpiredPackets(*client_);
+  for (int flow = 0; flow < kFlows; ++flow) Send(flow, 1);
+  const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
+  while (ExpiredPackets(*client_) < before + kFlows && MonotonicClock::Now() < end) usleep(10000);
+  EXPECT_EQ(ExpiredPackets(*client_), before + kFlows);
+  EXPECT_FALSE(Receive(100)) << "of a loop";
+  client_->ApplyRoutes("b", {.replaced = {RouteBy({{4, 2}})}, .added = {}, .removed = {}});
+  Settle({kByB});
+  EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByB, kFlows)));
+}
+
+// A thousand in a second, as those of a protocol that cannot decide.
+TEST_P(DiamondTest, RoutesThatChangeAllTheTimeLoseNothing) {
+  constexpr int kChanges = 2000;
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
+  Settle({kByB, kByC});
+  const std::array<const Hops*, 3> turns{&only_b_, &only_c_, &both_};
+  const Instant begin = MonotonicClock::Now();
+  for (int i = 0; i < kChanges; ++i) {
+    Replace(*turns[i % turns.size()]);
+    Send(i % kFlows, i);
+    const Instant next = begin + Duration::Milliseconds(1) * (i + 1);
+    if (const Duration left = next - MonotonicClock::Now(); left > Duration()) {
+      usleep(static_cast<useconds_t>(left / Duration::Microseconds(1)));
+    }
+  }
+  const double seconds = (MonotonicClock::Now() - begin).ToSeconds();
+  RecordProperty("changes_per_second", std::to_string(kChanges / seconds));
+  std::set<int> arrived;
+  while (const auto arrival = Receive(300)) arrived.insert(arrival->number);
+  EXPECT_EQ(arrived.size(), size_t{kChanges});
+  EXPECT_LT(seconds, 20) << "for " << kChanges << " changes";
+  Replace(both_);
+  Settle({kByB, kByC});
+}
+
+INSTANTIATE_TEST_SUITE_P(Planes, DiamondTest,
+                         testing::Combine(testing::Values(&fib::kKernelPlane, &fib::kEbpfPlane,
+                                                          &fib::kJoinedPlane,
+                                                          &fib::kUserspacePlane),
+                                          testing::Values(Family::kIpv4, Family::kIpv6)),
+                         [](const auto& info) {
+                           return fmt::format(
+                               "{}{}", std::get<0>(info.param)->name,
+                               std::get<1>(info.param) == Family::kIpv4 ? "Ipv4" : "Ipv6");
+                         });
+
+}  // namespace
+}  // namespace viaduct::broker

@@ -1,0 +1,34 @@
+// The path engine of a lab: a process of its own between the host ends of the lab's emulated links.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "lab/builder.h"
+#include "sys/process/invoking_user.h"
+
+namespace viaduct::broker {
+
+// The control socket of a lab's engine (path/engine/control.h).
+std::string EngineSocketPath(const std::string& lab);
+
+// Forked from the broker; it inherits the packet sockets and no other descriptors. It runs in the
+// hub namespace (where the clean-up of the lab finds it), as the invoking user at the highest
+// priority, and ends with the broker. For use by one thread.
+class LabEngine {
+ public:
+  // Returns when the engine has started to forward. Throws Error with the engine's own message (a
+  // SPEC's file that cannot be read, not enough memory), or when `asker` (LabProcess) is closed.
+  // `inner_socket`: Client::LendInnerSocket(), or none.
+  LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket, int asker);
+
+  int pid() const { return pid_; }
+  // Its wait status (waitpid(2)); empty while it runs.
+  std::optional<int> ended;
+
+ private:
+  int pid_ = 0;
+};
+
+}  // namespace viaduct::broker

@@ -1,0 +1,160 @@
+#include "lab/broker/lab_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "sys/descriptors.h"
+#include "sys/ipc/connection.h"
+#include "sys/ipc/error.h"
+#include "sys/privilege/capabilities.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
+
+namespace viaduct::broker {
+namespace {
+
+using Work = std::function<void(const std::function<void()>& ready)>;
+
+// The process's one message to the broker: a reply once it is ready, or its error.
+constexpr ipc::Service kStartService = {"start", 1};
+constexpr mode_t kLastWordsMode = 0644;
+
+void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int broker_pid) {
+  prctl(PR_SET_NAME, process.title);
+  SystemCall("enter a namespace of the lab", setns(process.namespace_fd, CLONE_NEWNET));
+  sys::AllowHighestPriority();
+  setsid();
+  sys::FavourOwnSession();
+  const bool is_other = owner.uid != getuid();
+  if (is_other) sys::Become(owner);
+  if (is_other || process.runs_users_code) privilege::KeepCapabilities({});
+  sys::ForbidNewPrivileges();
+  sys::TakeHighestPriority();
+  // Set after the change of identity, which clears it (prctl(2)).
+  SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
+  if (getppid() != broker_pid) throw Error("the broker has ended");
+}
+
+void Tell(int fd, const std::string& text) {
+  if (write(fd, text.data(), text.size()) < 0) return;  // the broker has ended
+}
+
+void Tell(ipc::Connection& broker, ipc::Answer answer, const std::string& payload) {
+  try {
+    broker.Send(answer, 0, payload);
+  } catch (const SystemError&) {  // the broker has ended
+  }
+}
+
+UniqueFd OpenLastWords(const std::string& path) {
+  if (path.empty()) return {};
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  UniqueFd file(SystemCall("open " + path, open(path.c_str(), kFlags, kLastWordsMode)));
+  SystemCall("chmod " + path, fchmod(file.get(), kLastWordsMode));  // whatever the umask is
+  return file;
+}
+
+[[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
+                              UniqueFd answer, const Work& work) {
+  std::optional<ipc::Connection> broker(std::in_place, std::move(answer), kStartService);
+  bool works = false;  // whose errors the broker does not hear any more
+  const auto fail = [&](const Error& error) {
+    if (works) {
+      Tell(process.words >= 0 ? process.words : STDERR_FILENO, fmt::format("{}\n", error.what()));
+    } else {
+      Tell(*broker, ipc::Answer::kError, ipc::EncodeError(kStartService, error));
+    }
+  };
+  try {
+    if (const UniqueFd words = OpenLastWords(process.last_words)) {
+      SystemCall("dup2", dup2(words.get(), STDERR_FILENO));
+    }
+    std::vector<int> keep = process.keep;
+    keep.insert(keep.end(), {broker->Fd(), process.namespace_fd});
+    if (process.words >= 0) keep.push_back(process.words);
+    // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
+    // /dev/null, but for the last words.
+    sys::CloseAllBut(std::move(keep));
+    BecomeLabProcess(process, owner, broker_pid);
+    close(process.namespace_fd);
+    work([&broker, &works] {
+      works = true;
+      Tell(*broker, ipc::Answer::kReply, "{}");
+      broker.reset();
+    });
+    sys::ExitForked(0);
+  } catch (const Error& error) {
+    fail(error);
+  } catch (const std::exception& error) {
+    fail(Error(error.what()));
+  }
+  sys::ExitForked(1);
+}
+
+// Returns the answer of a process that may hang, in users' files or in their code; none if the
+// process has ended. Their code may also send anything.
+std::optional<ipc::Message> ReceiveAnswer(ipc::Connection& connection, const LabProcess& process) {
+  const Instant deadline =
+      process.runs_users_code ? MonotonicClock::Now() + LabProcess::kTimeout : Instant::Never();
+  for (;;) {
+    std::array<pollfd, 2> ready = {{{connection.Fd(), POLLIN, 0}, {process.asker, 0, 0}}};
+    const int changed = poll(ready.data(), ready.size(), PollTimeout(deadline));
+    if (changed < 0 && errno == EINTR) continue;
+    SystemCall("poll", changed);
+    if (changed == 0) {
+      throw Error(fmt::format("did not start within {}; a forwarding program may hang",
+                              FormatDuration(LabProcess::kTimeout)));
+    }
+    if ((ready[1].revents & POLLHUP) != 0) throw Error("is not wanted any more");
+    ipc::Message answer;
+    switch (connection.Receive(&answer, MSG_DONTWAIT)) {
+      case ipc::Connection::Status::kMessage:
+        return answer;
+      case ipc::Connection::Status::kEnd:
+        return std::nullopt;
+      case ipc::Connection::Status::kIncomplete:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const Work& work) {
+  std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
+  const int broker_pid = getpid();
+  const int pid = SystemCall("fork the " + process.what, fork());
+  if (pid == 0) ProcessMain(process, owner, broker_pid, std::move(ends.second), work);
+  ends.second.reset();
+  ipc::Connection connection(std::move(ends.first), kStartService);
+  std::optional<ipc::Message> answer;
+  try {
+    answer = ReceiveAnswer(connection, process);
+  } catch (const Error& error) {
+    kill(pid, SIGKILL);
+    sys::AwaitChild(pid);
+    throw Error(fmt::format("the {} {}", process.what, error.what()));
+  }
+  if (answer && answer->code == ipc::Answer::kReply) return pid;
+  if (process.runs_users_code) kill(pid, SIGKILL);  // may have sent the answer, and go on
+  sys::AwaitChild(pid);
+  if (!answer) throw Error("the " + process.what + " died as it started");
+  ipc::ThrowDecodedError(kStartService, answer->payload);
+}
+
+}  // namespace viaduct::broker

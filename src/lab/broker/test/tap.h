@@ -1,0 +1,24 @@
+// An interface of a lab's node, as a wire: what is sent there leaves it, and what arrives is read.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/wire/bytes.h"
+#include "lab/broker/client.h"
+
+namespace viaduct::broker::test {
+
+class Tap {
+ public:
+  Tap(Client& client, const std::string& node, const std::string& interface);
+
+  void Send(wire::ConstBytes frame) const;
+  // Calls `take` with each frame that has arrived or that the node has sent; does not wait.
+  void Take(const std::function<void(wire::ConstBytes)>& take) const;
+
+ private:
+  NodeSocket socket_;
+};
+
+}  // namespace viaduct::broker::test

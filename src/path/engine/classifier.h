@@ -1,0 +1,66 @@
+// Finds the pair, direction and class of a received frame and replaces its tag.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/wire/link_tag.h"
+#include "path/engine/config.h"
+#include "path/engine/engine.h"
+#include "sys/network/filter.h"
+
+namespace viaduct::engine {
+
+// "eth0", "eth0:vlan=10", "eth0:mpls=100". `ports`: Config::ports.
+std::string FormatAttachment(const Attachment& attachment, const std::vector<std::string>& ports);
+
+class Classifier {
+ public:
+  // Throws UsageError for: no pairs, names or attachments given twice, a port, VLAN or label out of
+  // range, a filter that cannot be compiled.
+  explicit Classifier(const Config& config);
+
+  struct Match {
+    uint32_t pair = 0;         // index into Config::pairs
+    uint32_t class_index = 0;  // 0: the pair's own SPEC; i: Pair::classes[i - 1]
+    Direction direction = Direction::kUp;
+    size_t out = 0;     // the port at the far end
+    wire::LinkTag tag;  // to be pushed before the frame leaves there (wire::PushTag)
+  };
+  // Removes the link's tag from `frame` (a single frame from `port`, no super-frame; see
+  // port/super_frame.h): it then begins later in the same memory. Returns nothing when it belongs
+  // to no pair, or cannot carry the far end's tag (ARP cannot carry a label); the caller must then
+  // drop it. An untagged attachment receives what no tagged one on its port does, with its tags, if
+  // any. Does not allocate.
+  std::optional<Match> Classify(size_t port, wire::Bytes& frame) const;
+
+ private:
+  // One end of a pair, as frames arrive at it.
+  struct End {
+    uint32_t pair = 0;
+    Direction direction = Direction::kUp;
+    size_t out = 0;
+    wire::LinkTag far_tag;
+  };
+  static constexpr size_t kVlans = 4096;
+  static constexpr int32_t kNone = -1;
+  // Indices into ends_.
+  struct PortTable {
+    std::array<int32_t, kVlans> by_vlan;
+    std::unordered_map<uint32_t, int32_t> by_label;
+    int32_t untagged = kNone;
+  };
+
+  void AddEnd(const Config& config, uint32_t pair, Direction direction);
+  int32_t Find(size_t port, const wire::LinkTag& tag) const;
+
+  std::vector<PortTable> ports_;
+  std::vector<End> ends_;
+  std::vector<std::vector<sys::PacketFilter>> filters_;  // by pair, in the order of its classes
+};
+
+}  // namespace viaduct::engine

@@ -1,0 +1,67 @@
+// Both sides of the control socket of a running path or of a lab's engine
+// (path/engine/control_protocol.h).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/fd.h"
+#include "base/poller.h"
+#include "base/time.h"
+#include "path/engine/config.h"
+#include "path/engine/control_protocol.h"
+#include "path/engine/live_path.h"
+
+namespace viaduct::engine {
+
+// Answers requests when its owner's loop calls Serve(). A client that violates the protocol loses
+// its connection; nothing else is affected. For use by one thread.
+class ControlServer {
+ public:
+  // Returns the members to add to the answer {"ok": true}, or null: they are not known yet, and
+  // AnswerWaiting() gives them. An exception, whatever it is, becomes the error answer.
+  using Handler = std::function<nlohmann::json(const ControlRequest&)>;
+
+  // Takes over a listening stream socket. Throws SystemError.
+  ControlServer(UniqueFd listener, Handler handler);
+
+  // Readable when Serve() has something to do.
+  int Fd() const { return poller_.fd(); }
+  // Handles pending connections and requests; never blocks.
+  void Serve();
+  // The answer to every request that waits for one.
+  void AnswerWaiting(const nlohmann::json& members);
+
+ private:
+  struct Connection {
+    UniqueFd socket;
+    int waiting = 0;  // requests
+    LineBuffer lines{kMaxRequestLine};
+  };
+
+  void Watch(int fd);
+  void Accept();
+  void Serve(int fd);
+  bool Read(Connection& connection);
+  bool Answer(Connection& connection, const std::string& line);
+  static bool Send(Connection& connection, const nlohmann::json& answer);
+
+  UniqueFd listener_;
+  Handler handler_;
+  Poller poller_;  // the listener and all connections
+  std::map<int, Connection> connections_;
+};
+
+// Sends one request to the path that listens on this socket and returns its answer. An error answer
+// is thrown with its exit status; UsageError if no path listens there any more; Error where it does
+// not answer within `patience`.
+nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request,
+                   Duration patience = Duration::Seconds(10));
+
+// Performs a kSet request on the engine that `live` changes. Throws UsageError if there is no such
+// pair, if none is named although there are several, or if the engine refuses.
+void PerformSet(const ControlRequest& request, const Config& config, LivePath& live);
+
+}  // namespace viaduct::engine

@@ -1,0 +1,45 @@
+// A queue whose head is in frame memory and whose middle (records and bytes) is on disk.
+#pragma once
+
+#include <deque>
+
+#include "path/engine/frame_pool.h"
+#include "path/engine/spill_disks.h"
+#include "path/packet/memory_fifo.h"
+
+namespace viaduct::engine {
+
+// Packets stay in frame memory while there is plenty of it. Once it runs short, pushed packets go
+// to blocks that SpillDisks writes, and are read back block by block, two ahead, as the head
+// empties; until the middle is empty all packets go through it, so order is kept. Memory use does
+// not depend on how many packets wait (except for 16 bytes per block).
+class SpillFifo final : public path::Fifo {
+ public:
+  // `limit`: that of all frame memory, by which "plenty" is measured.
+  SpillFifo(FramePool& pool, SpillDisks& disks, int64_t limit);
+  ~SpillFifo() override;
+
+  bool Push(const path::Packet& packet) override;
+  bool DiskBehind() const override { return true; }
+  const path::Packet* Front() override;
+  void PopFront() override;
+  bool Empty() const override { return packets_ == 0; }
+  uint64_t packets() const override { return packets_; }
+  uint64_t bytes() const override { return bytes_; }
+
+ private:
+  bool Append(const path::Packet& packet);
+  SpillBlock* Tail(size_t record_bytes);
+  void Refill();
+  bool TakeRecord(SpillBlock& block);
+  void ReadAhead();
+
+  FramePool& pool_;
+  SpillDisks& disks_;
+  int64_t plenty_;
+  path::MemoryFifo head_;
+  std::deque<SpillBlock*> middle_;  // oldest first; the last may be filling
+  uint64_t packets_ = 0, bytes_ = 0;
+};
+
+}  // namespace viaduct::engine

@@ -1,0 +1,94 @@
+#include "path/live/interfaces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "port/xdp/open.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+
+namespace viaduct::emulate {
+namespace {
+
+constexpr auto kOffloads = sys::Offloads::kSegmentation;
+
+// The ifindex of an interface that exists and is up.
+int Examine(const std::string& name) {
+  sys::Netlink session;
+  const auto link = session.FindLink(name);
+  if (!link) {
+    throw UsageError(
+        fmt::format("interface {}: does not exist in this network namespace; see ip link", name));
+  }
+  if (!link->up) {
+    throw UsageError(fmt::format("interface {} is down; ip link set dev {} up", name, name));
+  }
+  if (!link->ethernet) {
+    throw UsageError(fmt::format(
+        "interface {}: its frames are not Ethernet's (a TUN device, a tunnel of IP)", name));
+  }
+  return link->ifindex;
+}
+
+// What is off because a killed path left it so was on before that.
+void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
+  for (const PathInfo& other : OtherTakers(path, *taken)) {
+    if (other.alive) {
+      throw UsageError(fmt::format(
+          "interface {}: another emulator uses it (path {}, process {}); end that first, or add a "
+          "pair to it",
+          taken->interface, other.name, other.pid));
+    }
+    for (const TakenInterface& before : other.taken) {
+      if (!IsSame(path, *taken, other, before)) continue;
+      taken->offloads.insert(taken->offloads.end(), before.offloads.begin(), before.offloads.end());
+    }
+  }
+}
+
+bool Has(const PathInfo& path, const TakenInterface& taken) {
+  return std::ranges::any_of(path.taken,
+                             [&](const auto& each) { return IsSame(path, taken, path, each); });
+}
+
+// Records it, with what was on of it, unless the path has it already.
+void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
+  AddOffloadsOfDead(*path, &taken);
+  record->Write(taken);
+  path->taken.push_back(std::move(taken));
+}
+
+}  // namespace
+
+void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
+             const Turn&) {
+  TakenInterface taken{name, Examine(name), {}};
+  taken.tap = true;
+  taken.made = made;
+  if (!Has(*path, taken)) Take(std::move(taken), path, record);
+}
+
+void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
+  const UniqueFd here = sys::OpenCurrentNamespace();
+  TakenInterface taken{name, Examine(name), {}};
+  if (!Has(*path, taken)) {
+    taken.offloads = sys::ActiveOffloads(here.get(), name, kOffloads);
+    Take(std::move(taken), path, record);
+  }
+  sys::DisableOffloads(here.get(), name, kOffloads);
+}
+
+void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
+                sys::OwnEntry* record, const Turn&) {
+  for (const xdp::NeededOff& needed : xdp::OffloadsInTheWay(name, kind)) {
+    TakenInterface taken{needed.interface, needed.ifindex, xdp::Active(needed),
+                         sys::IdentifyNamespace(needed.network.get())};
+    if (!taken.offloads.empty()) Take(std::move(taken), path, record);
+    xdp::SwitchOff(needed);
+  }
+}
+
+}  // namespace viaduct::emulate

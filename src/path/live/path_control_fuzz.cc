@@ -1,0 +1,39 @@
+// Any text sent to a path's control socket, and any content of a schedule file, is either accepted
+// or refused with a UsageError. Accepted input has the same meaning when it is written again.
+#include <cstdint>
+
+#include "base/error.h"
+#include "base/text/json_text.h"
+#include "path/engine/control_protocol.h"
+#include "path/live/schedule.h"
+
+using namespace viaduct;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  engine::LineBuffer lines(256);
+  // In two parts, as a socket may deliver them.
+  if (lines.Add(text.substr(0, size / 2)) && lines.Add(text.substr(size / 2))) {
+    while (const auto line = lines.Next()) {
+      try {
+        const auto request = engine::ParseRequest(*line);
+        const auto encoded = engine::EncodeRequest(request);
+        if (engine::EncodeRequest(engine::ParseRequest(JsonText(encoded))) != encoded)
+          __builtin_trap();
+      } catch (const UsageError&) {
+      }
+    }
+  }
+  try {
+    const emulate::Schedule schedule = emulate::ParseSchedule(text, "fuzz");
+    emulate::SchedulePlayer player(schedule);
+    Duration last;
+    for (int i = 0; i < 50 && player.NextAt(); ++i) {
+      if (*player.NextAt() < last) __builtin_trap();
+      last = *player.NextAt();
+      player.Take();
+    }
+  } catch (const UsageError&) {
+  }
+  return 0;
+}

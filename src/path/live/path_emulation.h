@@ -1,0 +1,83 @@
+// Running a path emulation from start to end: `viaduct path`, and the path of `viaduct shell`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/result/engine.h"
+#include "base/time.h"
+#include "path/engine/config.h"
+#include "path/engine/control.h"
+#include "path/engine/engine.h"
+#include "path/engine/live_path.h"
+#include "path/live/path_ports.h"
+#include "path/live/schedule.h"
+#include "sys/event_loop.h"
+#include "sys/network/link.h"
+
+namespace viaduct::emulate {
+
+struct PathOptions {
+  engine::Config config;  // an empty name: that of the first pair
+  std::optional<Schedule> schedule;
+  std::string schedule_file;  // for messages
+  std::optional<Duration> duration;
+  std::optional<Duration> lateness_limit;
+  PortKind port = PortKind::kAfPacket;
+  // Output for a person: the present state, every second (empty: not wanted), and events.
+  std::function<void(const std::string&)> status;
+  std::function<void(const std::string&)> note = [](const std::string&) {};
+};
+
+// One path: its engine, control socket, schedule and interfaces. All but the engine is served by a
+// loop of the owner's, which must outlive it.
+class PathEmulation {
+ public:
+  // Throws UsageError where the options contradict each other; touches nothing.
+  explicit PathEmulation(PathOptions options);
+  PathEmulation(const PathEmulation&) = delete;
+  PathEmulation& operator=(const PathEmulation&) = delete;
+
+  // What is due at the start has been done before the first frame. Throws Error.
+  void Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop);
+  // The duration's end; Never() without one.
+  Instant EndsAt() const;
+  engine::Statistics Read() const { return engine_->Read(); }
+  void Stop() { engine_->Stop(); }
+  // The engine's results with name, seed, seconds and start.
+  result::EngineResult Describe() const;
+
+  const PathOptions& options() const { return options_; }
+
+ private:
+  void CheckSchedule();
+  void StartEngine();
+  nlohmann::json Serve(const engine::ControlRequest& request);
+  void PlanSchedule(sys::EventLoop& loop);
+  void PerformNext();
+  void PlanStatus(sys::EventLoop& loop);
+  void LookAtLinks();
+  void LookAtLink(size_t port, const sys::LinkEvent& event);
+
+  PathOptions options_;
+  std::unique_ptr<PathPorts> ports_;
+  std::unique_ptr<sys::LinkMonitor> monitor_;
+  std::set<size_t> gone_;  // ports whose interface has left the namespace
+  std::unique_ptr<engine::Engine> engine_;
+  engine::LivePath live_;
+  std::unique_ptr<engine::ControlServer> server_;
+  std::optional<SchedulePlayer> player_;
+  std::vector<std::string> failures_;  // of the schedule
+  Instant started_;
+};
+
+// Emulates until the duration is over, or until SIGINT, SIGTERM or SIGHUP (the only end of a path
+// without a duration). Returns the results. There must be a steward (sys/privilege/halves.h), whose
+// keeper takes the interfaces (path/live/path_keeper.h); they are restored on return, on an
+// exception, and when this process is killed.
+result::EngineResult RunPath(PathOptions options);
+
+}  // namespace viaduct::emulate

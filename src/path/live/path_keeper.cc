@@ -1,0 +1,360 @@
+#include "path/live/path_keeper.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text/terminal_text.h"
+#include "path/live/interfaces.h"
+#include "path/live/path_record.h"
+#include "port/dpdk/open.h"
+#include "port/netmap/open.h"
+#include "port/packet/ring_port.h"
+#include "port/packet/tun_port.h"
+#include "port/xdp/open.h"
+#include "sys/ipc/answer.h"
+#include "sys/ipc/unix_socket.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/packet_socket.h"
+#include "sys/network/tun.h"
+#include "sys/privilege/halves.h"
+
+namespace viaduct::emulate {
+namespace {
+
+// What messages about it call a port whose frames have to be whole.
+const char* NameOfWhole(PortKind kind) { return kind == PortKind::kNetmap ? "netmap" : "DPDK"; }
+
+using ipc::Member;
+using ipc::Reply;
+using nlohmann::json;
+
+// A path has two ports a pair, and one process cannot forward for more.
+constexpr size_t kMostInterfaces = 1024, kMostPairs = 4096, kLongestPair = 256;
+
+void CheckInterfaceName(const std::string& interface) {
+  constexpr size_t kLongest = 15;  // IFNAMSIZ
+  const bool is_name = !interface.empty() && interface.size() <= kLongest && interface != "." &&
+                       interface != ".." && std::ranges::none_of(interface, [](unsigned char c) {
+                         return c <= ' ' || c == '/' || c == 0x7F;
+                       });
+  if (!is_name) throw UsageError(fmt::format("\"{}\" is no name of an interface", interface));
+}
+
+PathInfo Introduce(const json& request, const sys::Identity& user) {
+  PathInfo info = DecodePath(request);
+  info.uid = user.uid;
+  info.network = sys::IdentifyNamespace(sys::OpenCurrentNamespace().get());
+  if (!info.name.empty()) return info;
+  info.name = info.pairs.front();
+  // A path in another network namespace may be between interfaces of the same names.
+  const bool taken = std::ranges::any_of(
+      ListPaths(), [&](const PathInfo& other) { return other.alive && other.name == info.name; });
+  if (taken) info.name += fmt::format("-{}", getpid());
+  return info;
+}
+
+class PathKeeper {
+ public:
+  PathKeeper(UniqueFd connection, const sys::Identity& user)
+      : connection_(std::move(connection), kPathService), user_(user) {}
+
+  void Work() {
+    prctl(PR_SET_NAME, "viaduct-keeper");
+    for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_IGN);
+    pollfd wait{connection_.Fd(), POLLIN, 0};
+    const auto perform = [this](ipc::Message& request) { return Perform(request); };
+    while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && ipc::AnswerNext(connection_, perform)) {
+    }
+    GiveBack(Turn());
+  }
+
+ private:
+  Reply Perform(ipc::Message& request) {
+    const json arguments = ipc::DecodeJson(request.payload);
+    switch (request.code.As<PathRequest>()) {
+      case PathRequest::kTakeInterfaces:
+        return Take(arguments);
+      case PathRequest::kOpenPort:
+        return Open(Member<size_t>(arguments, "port"), arguments);
+      default:
+        throw ipc::UnknownRequest(kPathService, request.code);
+    }
+  }
+
+  Reply Take(const json& request) {
+    if (info_) throw UsageError("this process has taken its interfaces already");
+    const Turn turn;
+    PathInfo info = Introduce(request, user_);
+    record_ = RecordPath(&info, turn);
+    info_ = std::move(info);
+    try {
+      const bool taps = Member<bool>(request, "tap");
+      for (size_t port = 0; port < info_->interfaces.size(); ++port) {
+        if (taps) {
+          taps_[port] = OpenTap(info_->interfaces[port], turn);
+        } else {
+          TakeInterface(info_->interfaces[port], &*info_, &record_, turn);
+        }
+      }
+      Reply reply;
+      reply.value = {{"name", info_->name}, {"created", info_->created}};
+      reply.descriptors.push_back(
+          sys::ListenAt(info_->control_socket(), user_.uid, user_.gid, SOCK_STREAM));
+      return reply;
+    } catch (...) {
+      GiveBack(turn);
+      throw;
+    }
+  }
+
+  // The interface of that name may be another one by now.
+  Reply Open(size_t port, const json& arguments) {
+    if (!info_ || port >= info_->interfaces.size()) throw UsageError("a path has no such port");
+    const std::string& name = info_->interfaces[port];
+    programs_.erase(port);
+    const Turn turn;
+    if (Member<bool>(arguments, "tap")) return GiveTap(port, turn);
+    TakeInterface(name, &*info_, &record_, turn);
+    if (Member<bool>(arguments, "xdp")) {
+      return OpenXdp(port, Member<int>(arguments, "pid"), turn);
+    }
+    if (const auto kind = Member<std::string>(arguments, "whole"); !kind.empty()) {
+      TakeForXdp(name, kind, &*info_, &record_, turn);
+    }
+    sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
+    Reply reply;
+    reply.value["ifindex"] = socket.ifindex;
+    reply.descriptors.push_back(std::move(socket.fd));
+    return reply;
+  }
+
+  // A TAP device that is not there is made, up, and ends with its descriptor.
+  UniqueFd OpenTap(const std::string& name, const Turn& turn) {
+    sys::Netlink session;
+    const bool made = !session.FindLink(name);
+    UniqueFd device = std::move(sys::OpenTap(name, 1).front());
+    if (made) session.SetUp(session.IfIndex(name), true);
+    TakeTap(name, made, &*info_, &record_, turn);
+    // What the kernel sends before it has processed the new carrier is lost.
+    session.AwaitRunning(name, Duration::Seconds(2));
+    return device;
+  }
+
+  // Keeps no descriptor of it, with which the device would outlive the path's process.
+  Reply GiveTap(size_t port, const Turn& turn) {
+    const std::string& name = info_->interfaces[port];
+    auto kept = taps_.extract(port);
+    Reply reply;
+    reply.descriptors.push_back(kept ? std::move(kept.mapped()) : OpenTap(name, turn));
+    reply.value["ifindex"] = sys::Netlink().IfIndex(name);
+    return reply;
+  }
+
+  Reply OpenXdp(size_t port, int client, const Turn& turn) {
+    const std::string& name = info_->interfaces[port];
+    TakeForXdp(name, "AF_XDP", &*info_, &record_, turn);
+    xdp::Opened opened = xdp::Open({.interface = name});
+    io::XdpSockets& sockets = opened.sockets;
+    if (const uint32_t left = opened.program->Left(); left != 0) {
+      TakenInterface beside{name, sockets.ifindex, {}, {}, left};
+      record_.Write(beside);
+      info_->taken.push_back(std::move(beside));
+    }
+    const auto mtu = static_cast<uint32_t>(sys::Netlink().GetLink(name).mtu);
+    xdp::AllowLockedMemory(client, user_.uid, xdp::LockedMemory({}, sockets.queues.size(), mtu));
+    programs_[port] = std::move(opened.program);
+    Reply reply;
+    reply.value = {{"ifindex", sockets.ifindex}, {"mtu", mtu},
+                   {"native", sockets.native},   {"may_be_partial", sockets.may_be_partial},
+                   {"program", sockets.program}, {"why_generic", opened.why_generic}};
+    reply.descriptors = std::move(sockets.queues);
+    reply.descriptors.push_back(std::move(sockets.map));
+    reply.descriptors.push_back(std::move(sockets.control));
+    return reply;
+  }
+
+  void GiveBack(const Turn& turn) {
+    programs_.clear();
+    taps_.clear();
+    if (info_) RemovePath(*info_, turn);  // what remains has its record, for `viaduct clean`
+    info_.reset();
+  }
+
+  ipc::Connection connection_;
+  const sys::Identity user_;
+  std::optional<PathInfo> info_;  // once it is recorded
+  sys::OwnEntry record_;
+  std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // by port
+  std::map<size_t, UniqueFd> taps_;                           // by port, until it is asked for
+};
+
+}  // namespace
+
+PathInfo DecodePath(const json& request) {
+  PathInfo info;
+  info.interfaces = Member<std::vector<std::string>>(request, "interfaces");
+  info.pairs = Member<std::vector<std::string>>(request, "pairs");
+  info.name = Member<std::string>(request, "name");
+  if (info.pairs.empty() || info.pairs.size() > kMostPairs ||
+      info.interfaces.size() > kMostInterfaces ||
+      std::ranges::any_of(info.pairs,
+                          [](const auto& pair) { return pair.size() > kLongestPair; })) {
+    throw UsageError("a path's pairs and interfaces are too many or too long");
+  }
+  for (const std::string& pair : info.pairs) {
+    if (TerminalLine(pair) != pair) throw UsageError("a pair's name has control characters");
+  }
+  std::ranges::for_each(info.interfaces, CheckInterfaceName);
+  return info;
+}
+
+void KeepPath(UniqueFd connection, const sys::Identity& user) {
+  PathKeeper(std::move(connection), user).Work();
+}
+
+KeptPath::KeptPath(const engine::Config& config, PortKind kind,
+                   std::function<void(const std::string&)> note)
+    : kind_(kind),
+      note_(std::move(note)),
+      root_(privilege::CallerOf(kPathService, "root's half of the path has died")),
+      interfaces_(config.ports),
+      ifindices_(config.ports.size()) {
+  root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
+  json request = {{"name", config.name},
+                  {"interfaces", config.ports},
+                  {"pairs", json::array()},
+                  {"tap", kind == PortKind::kTap}};
+  for (const engine::Pair& pair : config.pairs) request["pairs"].push_back(pair.name);
+  ipc::Message answer = root_.Call(PathRequest::kTakeInterfaces, request.dump());
+  const json taken = ipc::DecodeJson(answer.payload);
+  name_ = Member<std::string>(taken, "name");
+  created_ = Member<std::string>(taken, "created");
+  if (answer.descriptors.size() != 1) throw Error("the path has no control socket");
+  listener_ = std::move(answer.descriptors[0]);
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
+  if (kind_ == PortKind::kAfPacket) return OpenRing(port);
+  if (kind_ == PortKind::kAfXdp) return OpenXdp(port);
+  if (kind_ == PortKind::kDpdk) return OpenDpdk(port);
+  if (kind_ == PortKind::kNetmap) return OpenNetmap(port);
+  if (kind_ == PortKind::kTap) return OpenTap(port);
+  std::string reason;
+  try {
+    auto opened = OpenXdp(port);
+    if (opened->state().zero_copy) {
+      note_(fmt::format("port {}: af_xdp, as its driver has zero-copy", interfaces_[port]));
+      return opened;
+    }
+    reason = "its driver has no zero-copy for AF_XDP";
+  } catch (const Error& error) {
+    reason = error.what();
+  }
+  note_(fmt::format("port {}: af_packet ({})", interfaces_[port], reason));
+  return OpenRing(port);
+}
+
+ipc::Message KeptPath::AskToOpen(size_t port, Way way) {
+  const json request = {{"port", port},
+                        {"xdp", way == Way::kXdp},
+                        {"whole", way == Way::kWhole ? std::string(NameOfWhole(kind_)) : ""},
+                        {"tap", way == Way::kTap},
+                        {"pid", getpid()}};
+  return root_.Call(PathRequest::kOpenPort, request.dump());
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
+  ipc::Message answer = AskToOpen(port, Way::kPacket);
+  if (answer.descriptors.size() != 1) throw Error("the port has no socket");
+  io::RingOptions options;
+  options.ifindex = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
+  ifindices_[port] = options.ifindex;
+  return io::Hold(io::RingPort(std::move(answer.descriptors[0]), options));
+}
+
+UniqueFd KeptPath::OpenWhole(size_t port) {
+  ipc::Message answer = AskToOpen(port, Way::kWhole);
+  if (answer.descriptors.size() != 1) throw Error("the port has no socket");
+  ifindices_[port] = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
+  return std::move(answer.descriptors[0]);
+}
+
+// The library opens the device in this process, which root's half has no descriptor for.
+void NeedRootHere(const char* library) {
+  if (geteuid() == 0) return;
+  throw EnvironmentError(
+      fmt::format("{} opens its devices in the process that forwards, which is yours and not "
+                  "root's, also through sudo: use AF_PACKET or AF_XDP, or a shell of root's",
+                  library));
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenDpdk(size_t port) {
+  NeedRootHere("DPDK");
+  return dpdk::OpenPort({.interface = interfaces_[port], .control = OpenWhole(port)});
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenNetmap(size_t port) {
+  NeedRootHere("netmap");
+  return netmap::OpenPort(interfaces_[port], std::make_shared<UniqueFd>(OpenWhole(port)));
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenTap(size_t port) {
+  ipc::Message answer = AskToOpen(port, Way::kTap);
+  if (answer.descriptors.size() != 1) throw Error("the port has no device");
+  const int ifindex = Member<int>(ipc::DecodeJson(answer.payload), "ifindex");
+  ifindices_[port] = ifindex;
+  io::TunOptions options;
+  options.vnet_header = true;
+  options.kernel_drops = [ifindex] {
+    return sys::TapDrops(sys::OpenCurrentNamespace().get(), ifindex);
+  };
+  UniqueFd control(SystemCall("socket", socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  return io::Hold(io::TunPort(std::move(answer.descriptors[0]), std::move(options),
+                              {std::move(control), ifindex}));
+}
+
+std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
+  ipc::Message answer = AskToOpen(port, Way::kXdp);
+  if (answer.descriptors.size() < 3) throw Error("the port has no socket");
+  const json opened = ipc::DecodeJson(answer.payload);
+  io::XdpSockets sockets;
+  sockets.ifindex = Member<int>(opened, "ifindex");
+  sockets.native = Member<bool>(opened, "native");
+  sockets.may_be_partial = Member<bool>(opened, "may_be_partial");
+  sockets.program = Member<std::string>(opened, "program");
+  sockets.control = std::move(answer.descriptors.back());
+  answer.descriptors.pop_back();
+  sockets.map = std::move(answer.descriptors.back());
+  answer.descriptors.pop_back();
+  sockets.queues = std::move(answer.descriptors);
+  ifindices_[port] = sockets.ifindex;
+  const auto why_generic = Member<std::string>(opened, "why_generic");
+  if (!why_generic.empty() && kind_ == PortKind::kAfXdp) {
+    note_(fmt::format("port {}: af_xdp in generic mode: {}", interfaces_[port], why_generic));
+  }
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  if (geteuid() != 0) getrlimit(RLIMIT_MEMLOCK, &limit);
+  const io::XdpOptions options =
+      xdp::FitLockedMemory({}, sockets.queues.size(), Member<uint32_t>(opened, "mtu"),
+                           interfaces_.size(), limit.rlim_cur);
+  if (options.slots < io::XdpOptions().slots) {
+    note_(fmt::format(
+        "port {}: room for {} frames, not {}: the limit of locked memory (ulimit -l) is {} MiB",
+        interfaces_[port], options.slots, io::XdpOptions().slots, limit.rlim_cur >> 20));
+  }
+  return std::make_unique<io::XdpPort>(std::move(sockets), options);
+}
+
+}  // namespace viaduct::emulate

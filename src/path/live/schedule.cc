@@ -1,0 +1,137 @@
+#include "path/live/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "base/within.h"
+
+namespace viaduct::emulate {
+namespace {
+
+constexpr std::string_view kWhiteSpace = " \t\r";
+// A change is made within about a tenth of this. What repeats itself faster would lag behind its
+// own times; it is the business of a SPEC's loss and delay.
+constexpr Duration kShortestLoop = Duration::Milliseconds(1);
+constexpr const char* kForm = "TIME PAIR[/CLASS] up|down|both SPEC|down|up, or: loop PERIOD";
+
+// Removes and returns the next word of `line`; empty at its end.
+std::string_view TakeWord(std::string_view* line) {
+  line->remove_prefix(std::min(line->find_first_not_of(kWhiteSpace), line->size()));
+  const std::string_view word = line->substr(0, line->find_first_of(kWhiteSpace));
+  line->remove_prefix(word.size());
+  return word;
+}
+
+std::string Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(kWhiteSpace);
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(kWhiteSpace) - first + 1));
+}
+
+engine::Target ParseTarget(std::string_view pair, std::string_view direction) {
+  engine::Target target;
+  // The name of a pair contains no slash, because names of interfaces contain none.
+  const size_t slash = pair.find('/');
+  target.pair = pair.substr(0, slash);
+  if (slash != std::string_view::npos) target.class_name = pair.substr(slash + 1);
+  target.up = direction == "up" || direction == "both";
+  target.down = direction == "down" || direction == "both";
+  if (!target.up && !target.down) {
+    throw UsageError(fmt::format("\"{}\": the direction is up, down or both", direction));
+  }
+  return target;
+}
+
+ScheduledChange ParseChange(std::string_view time, std::string_view rest) {
+  ScheduledChange change;
+  change.at = ParseDuration(time);
+  const std::string_view pair = TakeWord(&rest);
+  const std::string_view direction = TakeWord(&rest);
+  const std::string what = Trimmed(rest);
+  if (what.empty()) throw UsageError(fmt::format("a line is {}", kForm));
+  change.target = ParseTarget(pair, direction);
+  if (what == "down" || what == "up") {
+    change.kind = what == "up" ? ScheduledChange::Kind::kLinkUp : ScheduledChange::Kind::kLinkDown;
+  } else {
+    change.spec = what;
+  }
+  return change;
+}
+
+class Parser {
+ public:
+  void Take(std::string_view line, int number) {
+    line = line.substr(0, line.find('#'));
+    const std::string_view first = TakeWord(&line);
+    if (first.empty()) return;
+    if (schedule_.loop) throw UsageError("no line may follow loop");
+    if (first == "loop") {
+      schedule_.loop = ParseDuration(Trimmed(line));
+      CheckLoop();
+      return;
+    }
+    ScheduledChange change = ParseChange(first, line);
+    change.line = number;
+    if (!schedule_.changes.empty() && change.at < schedule_.changes.back().at) {
+      throw UsageError(fmt::format("{} comes after {}: the lines must be in the order of time",
+                                   first, FormatDuration(schedule_.changes.back().at)));
+    }
+    schedule_.changes.push_back(std::move(change));
+  }
+  Schedule Finish() { return std::move(schedule_); }
+
+ private:
+  void CheckLoop() const {
+    if (schedule_.changes.empty()) throw UsageError("there is nothing to loop over");
+    const Duration last = schedule_.changes.back().at;
+    if (*schedule_.loop >= std::max(kShortestLoop, last)) return;
+    throw UsageError(fmt::format(
+        "a loop of {} is too short: give {} or more, and no end before the last change, {}",
+        FormatDuration(*schedule_.loop), FormatDuration(kShortestLoop), FormatDuration(last)));
+  }
+
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule ParseSchedule(std::string_view text, const std::string& file) {
+  Parser parser;
+  for (int number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    Within(fmt::format("{}:{}", file, number), [&] { parser.Take(text.substr(0, end), number); });
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  Schedule schedule = parser.Finish();
+  if (schedule.changes.empty()) {
+    throw UsageError(fmt::format("{}: no change in it; a line is {}", file, kForm));
+  }
+  return schedule;
+}
+
+std::optional<Duration> SchedulePlayer::NextAt() const {
+  if (next_ < schedule_.changes.size()) return round_ + schedule_.changes[next_].at;
+  if (!schedule_.loop) return std::nullopt;
+  return round_ + *schedule_.loop + schedule_.changes.front().at;
+}
+
+const ScheduledChange& SchedulePlayer::Take() {
+  if (next_ == schedule_.changes.size()) {
+    round_ += *schedule_.loop;
+    next_ = 0;
+  }
+  return schedule_.changes[next_++];
+}
+
+void Perform(const ScheduledChange& change, engine::LivePath& live) {
+  if (change.kind == ScheduledChange::Kind::kSpec) {
+    live.Set(change.target, change.spec);
+  } else {
+    live.SetLink(change.target, change.kind == ScheduledChange::Kind::kLinkUp);
+  }
+}
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,60 @@
+// Schedule files: changes of a path over time (link flaps, mobility, diurnal load).
+//
+//   # time  pair     direction  what
+//   0s      a-b      both       delay=20ms rate=10Mbit    # a SPEC's keys; the others stay
+//   5s      a-b      both       down                      # loses every packet
+//   5.5s    a-b      both       up                        # as it was
+//   8s      a-b/dns  up         loss=5%                   # a class; * is every pair
+//   loop 10s                                              # start again, every 10 s; 1 ms or more
+//
+// Times count from the start of the path and must not decrease; # begins a comment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "path/engine/live_path.h"
+
+namespace viaduct::emulate {
+
+struct ScheduledChange {
+  enum class Kind { kSpec, kLinkDown, kLinkUp };
+  Duration at;
+  engine::Target target;
+  Kind kind = Kind::kSpec;
+  std::string spec;  // kSpec
+  int line = 0;
+};
+
+struct Schedule {
+  std::vector<ScheduledChange> changes;  // in the order of time
+  std::optional<Duration> loop;          // at least the last change's time, and 1 ms
+};
+
+// Throws UsageError naming `file` and the line that is malformed or out of order. Whether
+// the SPECs can be applied depends on those before: PathEmulation tries them.
+Schedule ParseSchedule(std::string_view text, const std::string& file);
+
+// Steps through a schedule without a clock. Changes of the same instant come one by one, in the
+// order of the file.
+class SchedulePlayer {
+ public:
+  explicit SchedulePlayer(Schedule schedule) : schedule_(std::move(schedule)) {}
+  // When the next change is due, since the start; nothing when all have been taken.
+  std::optional<Duration> NextAt() const;
+  // Takes the next change. NextAt() must have an instant.
+  const ScheduledChange& Take();
+
+ private:
+  Schedule schedule_;
+  size_t next_ = 0;
+  Duration round_;  // when this round of the loop began
+};
+
+// Applies this change to the path.
+void Perform(const ScheduledChange& change, engine::LivePath& live);
+
+}  // namespace viaduct::emulate

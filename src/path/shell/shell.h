@@ -1,0 +1,71 @@
+// A program behind an emulated path: `viaduct shell`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "path/engine/config.h"
+#include "path/live/path_ports.h"
+#include "path/live/shell_list.h"
+#include "sys/ipc/caller.h"
+#include "sys/privilege/spawn.h"
+
+namespace viaduct::emulate {
+
+// The ports and the pair of a shell's path, which its user's arguments complete. Up is from the
+// program to the outside.
+engine::Config ShellPath();
+
+// One program in a network of its own, whose only way out is the path between these two ports.
+// Root's half (path/shell/shell_keeper.h) creates it and starts the program; it removes all of
+// that, with the processes that the program leaves behind, however this process ends. There must be
+// a steward (sys/privilege/halves.h).
+class Shell final : public PathPorts {
+ public:
+  // Creates the network. Throws EnvironmentError or SystemError, and then leaves nothing behind.
+  Shell();
+
+  const std::string& name() const override { return name_; }
+  const std::string& created() const override { return created_; }
+  UniqueFd TakeListener() override { return std::move(listener_); }
+  std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;  // each once
+  bool CanComeBack() const override { return false; }
+  int ifindex(size_t port) const override { return ports_.at(port).ifindex; }
+  int Fd() const override { return root_.Fd(); }
+
+  // The options for StartProgram() that run these words, or the login shell if there are none.
+  privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
+  const ShellInside& host() const { return host_; }
+  // Why the program can reach nothing beyond this namespace; empty if it can.
+  const std::string& limits() const { return limits_; }
+  // Why the program has less of IPv6 than of IPv4; empty if it has not, or if here is none.
+  const std::string& ipv6_limits() const { return ipv6_limits_; }
+
+  // Returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
+  // int32_t, when it ends. Throws sys::ExecuteError, or Error if it cannot be started.
+  UniqueFd StartProgram(const privilege::ProgramOptions& program);
+  void Signal(int number);  // to the program's process group
+  // Ends what the program has left behind, too; its network stays.
+  void EndProgram();
+  // How many TCP connections in the program's network have still to send
+  // (sys/network/tcp_table.h).
+  uint64_t CountUnsent();
+
+ private:
+  struct Port {
+    UniqueFd socket;
+    int ifindex = 0;
+  };
+
+  ipc::Caller root_;
+  std::string name_, created_, limits_, ipv6_limits_;
+  ShellInside host_;
+  UniqueFd listener_;
+  std::array<Port, 2> ports_;
+};
+
+}  // namespace viaduct::emulate

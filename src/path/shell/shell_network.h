@@ -1,0 +1,88 @@
+// The network of `viaduct shell`: a namespace for the program, joined to the current one through
+// two interfaces between which the path is emulated; addresses, NAT and names for the outside.
+//
+//   program's namespace      nameless middle        current namespace
+//   eth0 (100.64.0.2) ------ program [path] host ------ vshPID (100.64.0.1) -- NAT -- outside
+//
+// With IPv6 counterparts of the addresses (path/shell/shell_addresses.h) where there can be IPv6.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/wire/address.h"
+#include "path/shell/shell_outside.h"
+#include "path/shell/shell_record.h"
+#include "sys/machine/machine_lock.h"
+#include "sys/network/link.h"
+
+namespace viaduct::emulate {
+
+// The name servers of a resolv.conf(5).
+std::vector<std::string> NameServers(const std::string& resolv_conf);
+
+// What a program inside needs for name resolution; empty if it can use the machine's own
+// resolv.conf.
+struct NameService {
+  // The file to mount as /etc/resolv.conf: one of the machine's that names servers other than
+  // loopback addresses, which would be the program's own loopback inside.
+  std::optional<std::string> file;
+  // If there is no such file: the IPv4 loopback address that a server listens on, reached through
+  // the host's address.
+  std::optional<std::string> forward_to;
+};
+NameService FindNameService(const std::string& etc_resolv_conf,
+                            const std::string& systemd_resolv_conf);
+
+// Created in the current namespace by a single-threaded process as root, and recorded before.
+class ShellNetwork {
+ public:
+  // For this user. Throws EnvironmentError or SystemError, and then leaves nothing behind.
+  explicit ShellNetwork(uint32_t uid);
+  // Ends the processes in the program's namespace and removes everything; what it cannot remove
+  // keeps its record.
+  ~ShellNetwork();
+  ShellNetwork(const ShellNetwork&) = delete;
+  ShellNetwork& operator=(const ShellNetwork&) = delete;
+
+  const ShellInfo& info() const { return info_; }
+  int inside() const { return inside_.get(); }
+  int middle() const { return middle_.get(); }
+  // Why the program can reach nothing beyond this namespace; empty if it can.
+  const std::string& limits() const { return limits_; }
+  // Why the program has less of IPv6 than of IPv4; empty if it has not, or if here is none.
+  const std::string& ipv6_limits() const { return ipv6_limits_; }
+
+  // Call it in the process that will start the program: it mounts the right resolv.conf in a mount
+  // namespace of its own, if necessary.
+  void EnterNameService() const;
+  // Call it when the ports are open.
+  void CloseMiddle() { middle_.reset(); }
+
+  // Readable when interfaces may have come; FollowInterfaces() lets them forward for the shell.
+  int monitor() const { return monitor_.Fd(); }
+  void FollowInterfaces();
+
+ private:
+  void Build(const std::vector<wire::IpPrefix>& taken);
+  void Choose(const wire::IpPrefix& subnet);
+  void CreateLinks();
+  void DescribeInside(const std::optional<ShellInside>& outer);
+  void AddAddresses();
+  void RaiseLinks();
+  void AddRoutes(const std::vector<wire::IpPrefix>& outer);
+  void JoinNeighbours();
+  void OpenOutside(const Turn& turn);
+
+  ShellInfo info_;  // its name: of the interface here, and of the rules
+  sys::OwnEntry record_;
+  UniqueFd inside_, middle_;
+  std::vector<ShellSubnet> subnets_;  // IPv4, and IPv6 where there is any
+  NameService names_;
+  std::string limits_, ipv6_limits_;
+  sys::LinkMonitor monitor_;
+};
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,15 @@
+// Configuring a switch on this machine: a Linux bridge, redirected ports, Open vSwitch.
+#pragma once
+
+#include "path/switches/deflection.h"
+
+namespace viaduct::switches {
+
+// Applies the whole configuration, or nothing. Throws EnvironmentError if a program is missing or
+// the kernel's bridges do not support VLANs, UsageError if a port of Open vSwitch is deflected
+// already, else Error. Needs root.
+void Apply(Vendor vendor, const Deflection& deflection);
+// Removes as much of the configuration as possible; then throws the first Error.
+void Undo(Vendor vendor, const Deflection& deflection);
+
+}  // namespace viaduct::switches

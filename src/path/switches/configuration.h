@@ -1,0 +1,14 @@
+// The configuration that deflects links, in the syntax of each vendor.
+#pragma once
+
+#include <string>
+
+#include "path/switches/deflection.h"
+
+namespace viaduct::switches {
+
+// The commands to enter on the device (ios, junos, eos), with comments in its own syntax, or in a
+// shell of the host (linux, ovs). `undo`: the commands that remove the configuration.
+std::string Configuration(Vendor vendor, const Deflection& deflection, bool undo);
+
+}  // namespace viaduct::switches

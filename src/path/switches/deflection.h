@@ -1,0 +1,61 @@
+// The links that are led through the emulator (as NetPath's VICT did, Agarwal et al. 2005, section
+// 2.2.6): a VLAN for each end of a link between two ports of a switch, with a trunk to the
+// emulator; a static label for a router's neighbour.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/wire/address.h"
+
+namespace viaduct::switches {
+
+enum class Vendor { kIos, kJunos, kEos, kLinux, kOvs };
+// Throws UsageError.
+Vendor ParseVendor(const std::string& name);
+// Whether the switch is this machine itself, which is configured by commands.
+bool IsHost(Vendor vendor);
+
+// Two ports of one switch that were neighbours: each gets a VLAN of its own, and only the emulator
+// joins the two.
+struct SwitchedLink {
+  std::string a, b;
+  uint16_t vlan_a = 0, vlan_b = 0;
+};
+
+// A router's neighbour beyond the emulator: packets to `to` are sent with `label` to `via`; packets
+// that arrive with the label are for `back` and are forwarded to `back_via`.
+struct RoutedLink {
+  uint32_t label = 0;
+  wire::IpPrefix to, back;
+  wire::IpAddress via, back_via;
+};
+
+struct Deflection {
+  std::vector<SwitchedLink> switched;
+  std::vector<RoutedLink> routed;
+  std::string trunk;                      // the port where the emulator is
+  std::string emulator_interface = "IF";  // the emulator's own name for it
+  std::string bridge;                     // linux with VLANs
+  // linux without VLANs: the two ports where the emulator is, for the one link.
+  std::vector<std::string> redirect_ports;
+
+  // The ends of all switched links: a port and its VLAN.
+  std::vector<std::pair<std::string, uint16_t>> Ends() const;
+};
+
+// "P1,P2" [",VLAN1,VLAN2"]; VLANs that are not given are numbered from *next_vlan on. Throws
+// UsageError.
+SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan);
+// "label=1000 to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1". Throws UsageError.
+RoutedLink ParseRoutedLink(const std::string& text);
+// Throws UsageError if there is nothing to deflect, no trunk, a VLAN used twice, or something that
+// this vendor does not support.
+void CheckDeflection(Vendor vendor, const Deflection& deflection);
+
+// The `viaduct path` command that emulates these links.
+std::string PathCommand(const Deflection& deflection);
+
+}  // namespace viaduct::switches

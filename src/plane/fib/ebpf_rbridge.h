@@ -1,0 +1,39 @@
+// The data plane of an RBridge (WMRP) that forwards in the kernel, by an eBPF program whose table
+// the simulator maps.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plane/bpf/rbridge_program.h"
+#include "plane/fib/data_plane.h"
+#include "plane/fib/rbridge_events.h"
+#include "plane/forward/equipment.h"
+#include "plane/forward/event_ring.h"
+
+namespace viaduct::fib {
+
+class EbpfRBridge final : public RouteSink {
+ public:
+  // Throws EnvironmentError where there is no eBPF.
+  explicit EbpfRBridge(const NodePlace& place);
+
+  std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
+  std::map<std::string, uint64_t> Drops() const override { return RBridgeDrops(PacketCounters()); }
+  std::optional<forward::ControlMemory> Control() const override;
+  int EventFd() const override { return program_.EventsFd(); }
+  void TakeEvents() override;
+
+ private:
+  void DoApply(const RouteChanges& changes) override;
+
+  std::vector<std::string> interfaces_;
+  std::vector<bpf::Port> ports_;  // these
+  bpf::RBridgeProgram program_;
+  EventMemory events_;
+  forward::EventWriter writer_;
+};
+
+}  // namespace viaduct::fib

@@ -1,0 +1,78 @@
+// The data plane that uses the kernel's own forwarding: the routing tables of one namespace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plane/fib/route_sink.h"
+#include "sys/network/link.h"
+#include "sys/network/route_request.h"
+
+namespace viaduct::fib {
+
+// The originator of a route in the kernel's table (rtm_protocol). This value is neither in
+// linux/rtnetlink.h nor in iproute2's rt_protos, and above RTPROT_STATIC, so the kernel never sets
+// it.
+inline constexpr uint8_t kRouteProtocol = 155;
+// The kernel's number of Table::kPreferred, and the priority of the rule by which it is asked.
+inline constexpr uint32_t kPreferredTable = 155;
+inline constexpr uint32_t kPreferredPriority = 155;
+
+// What the kernel makes of a metric.
+uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric);
+
+// Keeps the desired table and makes the kernel's equal to it. Only routes of kRouteProtocol are
+// ever replaced or removed. Each sendmsg(2) carries 128 requests, with one acknowledgement for all.
+//
+// A route through an interface that is down is kept and installed when Reinstall() finds it up. Of
+// several next hops, those whose interfaces are up are installed. A destination that already has an
+// on-link route of another originator (a connected network) counts as installed. Gateways are
+// assumed to be on-link: the simulator's protocols reach a neighbour by its address on the
+// interface, whether or not a prefix of that interface covers it, and a host route to the neighbour
+// itself must not hide it.
+class KernelRoutes final : public RouteSink {
+ public:
+  explicit KernelRoutes(int namespace_fd);
+
+  // The kernel drops routes when an interface goes down.
+  size_t Reinstall() override;
+  const RouteTable& Routes() const override { return desired_; }
+  std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
+
+ private:
+  // ifindex 0: there is none of this name.
+  struct Interface {
+    int ifindex = 0;
+    bool is_up = false;
+  };
+  struct Request;
+  struct Outcome;
+  using Refused = std::vector<RefusedRoute>;
+
+  void DoApply(const RouteChanges& changes) override;
+  // Adds the rules by which the preferred table is asked, once they are needed. Link-local IPv6
+  // addresses are never looked up there: a default route would draw them off their links.
+  void AddRules(const std::vector<Route>& routes);
+  // Looked up once per call of a public function.
+  const Interface& Find(const std::string& interface);
+  // The next hops to be installed; none if an interface does not exist.
+  std::vector<sys::RouteHop> HopsOf(const Route& route);
+  std::vector<Outcome> Exchange(const std::vector<Request>& requests);
+  void SendBatch(const Request* requests, size_t count, Outcome* outcomes);
+  void ReceiveAnswers(uint32_t first, size_t count, Outcome* outcomes);
+  std::vector<Request> RequestsToSet(const std::vector<Route>& routes, Refused* refused);
+  void SetRoutes(const std::vector<Route>& routes, Refused* refused);
+  void RemoveRoutes(const RouteChanges& changes, Refused* refused);
+  Refused DeleteAll(const std::vector<Route>& routes);
+
+  sys::Netlink session_;
+  std::map<std::string, Interface> interfaces_;
+  RouteTable desired_;
+  uint32_t sequence_ = 0;
+  std::set<wire::Family> with_rules_;
+};
+
+}  // namespace viaduct::fib

@@ -1,0 +1,50 @@
+// What a forwarding table says about a destination.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/wire/address.h"
+
+namespace viaduct::forward {
+
+struct Hop {
+  uint32_t ifindex = 0;  // outgoing
+  // The neighbour; none: the destination itself.
+  std::optional<wire::IpAddress> gateway;
+  friend auto operator<=>(const Hop&, const Hop&) = default;
+};
+
+enum class Kind : uint8_t {
+  kNone,         // no entry
+  kForward,      // to a neighbour
+  kLocal,        // the node's own, which its kernel receives
+  kBroadcast,    // of a network of the node, whose kernel receives it
+  kUnreachable,  // refused, with an ICMP error: host unreachable
+  kProhibited,   // refused, with an ICMP error: administratively prohibited
+  kBlackhole,    // dropped
+  kUp,           // no route: to the device that leads up to the simulator, whose protocol decides
+};
+
+// Several hops: flows are spread over them.
+struct Entry {
+  Kind kind = Kind::kNone;
+  std::vector<Hop> hops;  // of kForward and kUp, at least one and at most kMaxHops
+  friend auto operator<=>(const Entry&, const Entry&) = default;
+};
+
+inline constexpr size_t kMaxHops = 64;
+
+// How often a node answers with ICMP errors, as its kernel's parameters say (ip-sysctl.rst of the
+// kernel's documentation).
+struct IcmpLimits {
+  uint32_t ipv4_interval_ms = 1000;  // net.ipv4.icmp_ratelimit: one per destination
+  uint32_t ipv4_types = 0x1818;      // net.ipv4.icmp_ratemask: the types that are limited
+  uint32_t ipv6_interval_ms = 1000;  // net.ipv6.icmp.ratelimit
+  uint32_t ipv6_types = 0xB;         // net.ipv6.icmp.ratemask, types 0 to 31
+  friend bool operator==(const IcmpLimits&, const IcmpLimits&) = default;
+};
+
+}  // namespace viaduct::forward

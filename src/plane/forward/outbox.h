@@ -1,0 +1,103 @@
+// Where forwarding programs put the frames that they send.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/wire/address.h"
+#include "base/wire/bytes.h"
+
+namespace viaduct::forward {
+
+// What carries the frames of an outbox away.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  // In their order; the bytes are valid during the call. What cannot be sent is dropped and
+  // counted.
+  virtual void Transmit(size_t port, std::span<const wire::ConstBytes> frames) = 0;
+  // An IP packet that the node's kernel sends as one of its own: it chooses the route (through this
+  // interface, unless 0), resolves the neighbour, and fills in an IPv4 source that is 0.0.0.0.
+  virtual void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) = 0;
+  // An ICMPv6 message without checksum, whose source address the kernel chooses. `ifindex` is for
+  // link-local destinations.
+  virtual void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message,
+                          uint32_t ifindex) = 0;
+  // An IP packet that came in on `port`, to the simulator, through the device `ifindex`.
+  virtual void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) = 0;
+};
+
+// Collects the frames of one burst by port, so that each port sends its own with one system call.
+class Outbox {
+ public:
+  // `carrier` must outlive this.
+  Outbox(size_t ports, Carrier& carrier) : frames_(ports), carrier_(carrier) {}
+
+  // `bytes` must stay valid until the end of the burst: the frame that came in, or Make(). Throws
+  // std::out_of_range if there is no such port.
+  void Send(size_t port, wire::ConstBytes bytes) { frames_.at(port).push_back(bytes); }
+  // To all ports but one.
+  void Flood(size_t but, wire::ConstBytes bytes) {
+    for (size_t port = 0; port < frames_.size(); ++port) {
+      if (port != but) Send(port, bytes);
+    }
+  }
+  // Memory for a frame, until the end of the burst; it is used again for the next.
+  wire::Bytes Make(size_t bytes) {
+    if (bytes > kBlock) {
+      long_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+      return {long_.back().get(), bytes};
+    }
+    if (bytes > left_.size()) {
+      if (used_ == blocks_.size()) {
+        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kBlock));
+      }
+      left_ = {blocks_[used_++].get(), kBlock};
+    }
+    const wire::Bytes made = left_.first(bytes);
+    left_ = left_.subspan(bytes);
+    return made;
+  }
+
+  // As Carrier says, after all that was sent before.
+  void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex = 0) {
+    Flush();
+    carrier_.SendAsOwn(family, packet, ifindex);
+  }
+  void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message, uint32_t ifindex) {
+    Flush();
+    carrier_.SendIcmpv6(destination, message, ifindex);
+  }
+  void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) {
+    Flush();
+    carrier_.PassUp(port, packet, ifindex);
+  }
+
+  void Flush() {
+    for (size_t port = 0; port < frames_.size(); ++port) {
+      if (frames_[port].empty()) continue;
+      carrier_.Transmit(port, frames_[port]);
+      frames_[port].clear();
+    }
+  }
+  // After this, the frames of the burst and what Make() returned are no longer needed.
+  void EndBurst() {
+    Flush();
+    long_.clear();
+    left_ = {};
+    used_ = 0;
+  }
+
+ private:
+  std::vector<std::vector<wire::ConstBytes>> frames_;  // by port
+  static constexpr size_t kBlock = 16384;              // a few make a burst of frames as on a wire
+  std::vector<std::unique_ptr<std::byte[]>> blocks_, long_;
+  size_t used_ = 0;   // blocks
+  wire::Bytes left_;  // of the last of these
+  Carrier& carrier_;
+};
+
+}  // namespace viaduct::forward

@@ -1,0 +1,160 @@
+// Forwarding programs: what a node does with the frames of its ports.
+//
+// A program is a small class (ForwardingProgram) with whatever tables it needs. hub.h is the
+// shortest; docs/howto/layer2.md says how to write one in a library of your own, and
+// CONTRIBUTING.md what to do for one that comes along. This header and those it includes are all
+// that it needs.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "base/wire/address.h"
+#include "base/wire/bytes.h"
+#include "plane/forward/counters.h"
+#include "plane/forward/entry.h"
+#include "plane/forward/event_ring.h"
+#include "plane/forward/neighbour_table.h"
+#include "plane/forward/outbox.h"
+
+namespace viaduct::forward {
+
+struct Frame {
+  size_t port = 0;    // on which it came in: an index of Node::ports
+  wire::Bytes bytes;  // from the destination MAC on; may be changed in place; valid for the burst
+  Instant now;        // monotonic
+};
+
+struct PortInfo {
+  std::string name;
+  uint32_t ifindex = 0;
+  wire::MacAddress mac;
+  size_t mtu = 1500;
+};
+
+// What a program may use. Everything outlives it.
+struct Node {
+  std::string name;
+  std::vector<PortInfo> ports;
+  std::span<const Word> table;           // shared with the control plane, in the program's format
+  NeighbourTable* neighbours = nullptr;  // as its kernel knows them
+  EventSink* events = nullptr;           // to the control plane; null if it wants none
+  // Makes `neighbours` as the kernel's are at the call; none: they are so already.
+  std::function<void()> read_neighbours = {};
+};
+
+// P is constructed from a Node.
+//  - Take() handles one frame: it sends any number of frames into the outbox (the frame itself,
+//    changed in place, or others) and returns the outcome, an index of kOutcomes, of which the
+//    first is "forwarded". What it sends nowhere is dropped; the node's kernel has its own copy of
+//    each frame and takes what is for itself.
+//  - kOutcomes names the outcomes, at most Counters::kRingFull: each once, in small letters.
+//  - kFilter is in tcpdump's syntax, "{mac}" being the port's address and "{own}" any of the node's
+//    IP addresses as destination: which frames reach the program at all. Empty: all.
+//  - kPromiscuous: whether it gets frames for other stations.
+//  - Tick(now, outbox), if there is one, is called about every 100 ms: for ageing, and for frames
+//    that nothing answers.
+// Optional constants:
+//  - kLosses: those of kOutcomes that lose a frame which should have arrived.
+//  - kTableWords: the size of Node::table, which the node's protocol in the simulator writes, each
+//    word at once; all are 0 at first.
+//  - kControlType: the EtherType of the protocol's own frames, which the simulator gets instead of
+//    the program.
+//  - kOverhead: by how many bytes it makes frames longer between nodes with such programs, whose
+//    MTU is greater by as much.
+template <typename P>
+concept ForwardingProgram = std::constructible_from<P, const Node&> &&
+    requires(P& program, const Frame& frame, Outbox& outbox) {
+  { program.Take(frame, outbox) } -> std::convertible_to<size_t>;
+  {std::span<const std::string_view>(P::kOutcomes)};
+  {std::string_view(P::kFilter)};
+  { P::kPromiscuous } -> std::convertible_to<bool>;
+};
+
+// A program at work. One virtual call per burst.
+class AnyProgram {
+ public:
+  virtual ~AnyProgram() = default;
+  virtual void TakeBurst(std::span<const Frame> frames, Outbox& outbox, Counters& counters) = 0;
+  virtual void Tick(Instant now, Outbox& outbox) = 0;
+};
+
+template <ForwardingProgram P>
+class HeldProgram final : public AnyProgram {
+ public:
+  explicit HeldProgram(const Node& node) : program_(node) {}
+  void TakeBurst(std::span<const Frame> frames, Outbox& outbox, Counters& counters) override {
+    for (const Frame& frame : frames) {
+      const size_t outcome = program_.Take(frame, outbox);
+      // Nobody would see what became of the frame.
+      if (outcome >= P::kOutcomes.size()) throw std::out_of_range("no outcome of the program's");
+      counters.Add(frame.port, outcome, frame.bytes.size());
+    }
+  }
+  void Tick(Instant now, Outbox& outbox) override {
+    if constexpr (requires { program_.Tick(now, outbox); }) program_.Tick(now, outbox);
+  }
+
+ private:
+  P program_;
+};
+
+struct ProgramKind {
+  std::string_view name = {};
+  std::span<const std::string_view> outcomes = {}, losses = {};
+  std::string_view filter = {};
+  bool is_promiscuous = false, ticks = false;
+  uint16_t control_type = 0;  // 0: the simulator gets no frames
+  size_t table_words = 0, overhead = 0;
+  std::unique_ptr<AnyProgram> (*make)(const Node& node) = nullptr;
+};
+
+template <ForwardingProgram P>
+constexpr ProgramKind KindOf(std::string_view name) {
+  ProgramKind kind{.name = name,
+                   .outcomes = P::kOutcomes,
+                   .filter = P::kFilter,
+                   .is_promiscuous = P::kPromiscuous,
+                   .make = [](const Node& node) -> std::unique_ptr<AnyProgram> {
+                     return std::make_unique<HeldProgram<P>>(node);
+                   }};
+  if constexpr (requires { P::kLosses; }) kind.losses = P::kLosses;
+  if constexpr (requires { P::kTableWords; }) kind.table_words = P::kTableWords;
+  if constexpr (requires { P::kControlType; }) kind.control_type = P::kControlType;
+  if constexpr (requires { P::kOverhead; }) kind.overhead = P::kOverhead;
+  kind.ticks = requires(P & program, Instant now, Outbox & outbox) { program.Tick(now, outbox); };
+  return kind;
+}
+
+// One that comes along, of any name of the table; null if there is none.
+const ProgramKind* FindProgram(std::string_view name);
+
+// What a shared library exports of its program (VIADUCT_FORWARDING_PROGRAM).
+struct ExportedProgram {
+  // Grows with every change of what a program and its forwarder share.
+  static constexpr uint32_t kInterface = 1;
+
+  uint32_t interface = kInterface;
+  uint32_t kind_size = sizeof(ProgramKind), node_size = sizeof(Node), outbox_size = sizeof(Outbox);
+  ProgramKind kind;
+};
+
+}  // namespace viaduct::forward
+
+// Makes a class the forwarding program of the shared library that it is compiled into. Written once
+// in the library, outside of any namespace: VIADUCT_FORWARDING_PROGRAM(mesh::Flooding);
+#define VIADUCT_FORWARDING_PROGRAM(Class)                                \
+  extern "C" __attribute__((visibility("default")))                      \
+  const ::viaduct::forward::ExportedProgram viaduct_forwarding_program;  \
+  const ::viaduct::forward::ExportedProgram viaduct_forwarding_program { \
+    .kind = ::viaduct::forward::KindOf<Class>(#Class)                    \
+  }

@@ -1,0 +1,55 @@
+#include "plane/forward/program_watch.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace viaduct::forward {
+namespace {
+
+thread_local const char* whose_turn = nullptr;
+int words_fd = -1;
+
+void Write(const char* text) {
+  if (write(words_fd, text, std::strlen(text)) < 0) return;  // nobody listens
+}
+
+// Calls only what a signal handler may (signal-safety(7)).
+void Tell(int number) {
+  Write(whose_turn != nullptr ? whose_turn : "outside of forwarding programs");
+  if (number == SIGALRM) {
+    Write(": did not return for 5 s\n");
+  } else {
+    const std::array<char, 3> digits = {static_cast<char>('0' + number / 10),
+                                        static_cast<char>('0' + number % 10), '\0'};
+    Write(": signal ");
+    Write(number < 10 ? &digits[1] : digits.data());
+    Write("\n");
+  }
+  raise(number);  // whose action is the default's again (SA_RESETHAND)
+}
+
+}  // namespace
+
+void ProgramWatch::Start(int words) {
+  static_assert(kPatience == Duration::Seconds(5));  // as Tell() says
+  words_fd = words;
+  for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) {
+    struct sigaction action {};
+    action.sa_handler = Tell;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    SystemCall("sigaction", sigaction(number, &action, nullptr));
+  }
+}
+
+void ProgramWatch::Rearm() {
+  if (words_fd >= 0) alarm(static_cast<unsigned>(kPatience / Duration::Seconds(1)));
+}
+
+void ProgramWatch::Name(const char* whose) { whose_turn = whose; }
+
+}  // namespace viaduct::forward

@@ -1,0 +1,90 @@
+// The forwarding program of IPv4 and IPv6 routers (RFC 1812, RFC 8200), which does with each packet
+// what the kernel's ip_forward() and ip6_forward() would.
+//
+// It forwards by the node's table (table_reader.h) to neighbours that the kernel has resolved. To
+// one that it has not, the kernel sends the packet itself, which resolves it; also once per second
+// to one that has not been heard of for long, so that the kernel finds out if it is gone.
+// A packet without a route goes up where the simulator's protocol decides about it.
+// Multicast is not forwarded.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/wire/ip.h"
+#include "plane/forward/icmp_errors.h"
+#include "plane/forward/program.h"
+#include "plane/forward/table_reader.h"
+
+namespace viaduct::forward {
+
+class Router {
+ public:
+  enum Outcome : size_t {
+    kForwarded,
+    kForTheNode,     // its kernel receives it
+    kNotUnicast,     // multicast, or another station's
+    kMalformed,      // a header that is broken or contradicts the frame
+    kUnforwardable,  // addresses that no router forwards, this node's own source, options.h
+    kTtlExpired,     // answered
+    kTooLong,        // for the outgoing interface: answered
+    kNoRoute,        // answered, for IPv6 by the kernel
+    kRefused,        // by its route: answered, but for blackholes
+    kResolving,      // sent by the kernel, which resolves or confirms the neighbour
+    kPassedUp,       // to the simulator, whose protocol has no route yet
+  };
+  static constexpr std::array<std::string_view, 11> kOutcomes = {
+      "forwarded", "for-the-node", "not-unicast", "malformed", "unforwardable", "ttl-expired",
+      "too-long",  "no-route",     "refused",     "resolving", "passed-up"};
+  static constexpr std::string_view kFilter = "ether dst {mac} and (ip or ip6) and not ({own})";
+  static constexpr bool kPromiscuous = false;
+
+  // Throws UsageError if the node's table has another format.
+  explicit Router(const Node& node);
+
+  size_t Take(const Frame& frame, Outbox& outbox);
+  void Tick(Instant, Outbox&) { errors_.SetLimits(table_.Limits()); }
+
+ private:
+  // A packet on its way out. `packet` may be changed.
+  struct Way {
+    Hop hop;
+    wire::IpAddress neighbour;
+    size_t mtu;
+    std::optional<size_t> port;     // none: through an interface that is no port
+    std::optional<size_t> up_from;  // it goes up, and came in on this port
+  };
+
+  size_t TakeTagged(const Frame& frame, Outbox& outbox);
+  Outcome TakeIpv4(const Frame& frame, Outbox& outbox);
+  Outcome TakeIpv6(const Frame& frame, Outbox& outbox);
+  Outcome ForwardIpv4(const Frame& frame, const wire::Ipv4Header& header, wire::Bytes packet,
+                      const Way& way, Outbox& outbox);
+  Outcome ForwardIpv6(const Frame& frame, const wire::Ipv6Header& header, wire::Bytes packet,
+                      const Way& way, Outbox& outbox);
+  Outcome RefuseIpv4(const Frame& frame, const wire::Ipv4Header& header, wire::ConstBytes packet,
+                     Kind kind, Outbox& outbox);
+  Way WayOf(const Hop& hop, const wire::IpAddress& destination) const;
+  // To the neighbour, or up.
+  Way WayOf(const Found& found, const wire::IpAddress& destination, size_t from) const;
+  // Null if it is not resolved.
+  Neighbour* FindNeighbour(const Way& way);
+  // `frame` has room for the Ethernet header, and the packet behind it.
+  Outcome Emit(wire::Bytes frame, wire::Family family, const Way& way, Instant now, Outbox& outbox);
+  uint32_t FlowHash(const wire::IpAddress& source, const wire::IpAddress& destination) const;
+
+  const std::vector<PortInfo>& ports_;
+  TableReader table_;
+  NeighbourTable& neighbours_;
+  std::function<void()> read_neighbours_;
+  uint32_t version_ = 0;  // of the table, when the neighbours were read
+  uint64_t seed_;
+  std::unordered_map<uint32_t, size_t> port_of_;  // by ifindex
+  size_t least_mtu_ = SIZE_MAX;                   // of all ports: what goes up fits every one
+  IcmpErrors errors_;
+};
+
+}  // namespace viaduct::forward

@@ -1,0 +1,44 @@
+// Looks destinations up in a forwarding table that another process writes.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "base/wire/address.h"
+#include "plane/forward/entry.h"
+#include "plane/forward/shared_memory.h"
+
+namespace viaduct::forward {
+
+// Where a packet goes.
+struct Found {
+  Kind kind = Kind::kNone;
+  Hop hop;  // of kForward and kUp
+  friend bool operator==(const Found&, const Found&) = default;
+};
+
+// Any number of readers, each for one thread; they never wait, and take no memory on trust: what
+// lies outside or contradicts the format is read as "no entry".
+class TableReader {
+ public:
+  // The words must outlive the reader. Throws UsageError if they are no table of this format.
+  explicit TableReader(std::span<const Word> words);
+
+  // The entry with the longest prefix that covers the address. Of several hops the one that is due
+  // to flows of this hash.
+  Found Lookup(const wire::IpAddress& address, uint32_t flow_hash = 0) const;
+  // Changes with each publication.
+  uint32_t Version() const;
+  IcmpLimits Limits() const;
+
+ private:
+  uint64_t At(uint64_t place) const {
+    return place < words_.size() ? words_[place].load(std::memory_order_acquire) : 0;
+  }
+  Found Walk(uint64_t root, const wire::IpAddress& address, uint32_t flow_hash) const;
+  Found ReadEntry(uint64_t place, wire::Family family, uint32_t flow_hash) const;
+
+  std::span<const Word> words_;
+};
+
+}  // namespace viaduct::forward

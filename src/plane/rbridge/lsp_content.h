@@ -1,0 +1,44 @@
+// What an RBridge says about itself in its LSPs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plane/rbridge/isis.h"
+#include "plane/rbridge/tables.h"
+
+namespace viaduct::rbridge {
+
+struct LspContent {
+  struct Claim {
+    Nickname nickname = kNoNickname;
+    uint8_t priority = 0;  // to keep it if another RBridge has it too
+    // To be the root of a distribution tree; 0: never.
+    uint16_t root_priority = 0;
+    friend auto operator<=>(const Claim&, const Claim&) = default;
+  };
+  struct Neighbour {
+    SystemId system;
+    uint32_t metric = 0;  // 24 bits
+    friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
+  };
+  std::optional<Claim> claim;
+  uint16_t trees = 0;       // that all compute if this RBridge has the highest root priority
+  uint16_t most_trees = 0;  // that it can compute
+  std::vector<Neighbour> neighbours;
+  std::vector<TerminalKey> terminals;  // on its links
+
+  friend bool operator==(const LspContent&, const LspContent&) = default;
+};
+
+// The TLVs of each fragment, in their order; one at least, 256 at most (what does not fit into
+// these is left out: 52,000 terminals fit). The same content gives the same bytes.
+std::vector<Octets> WriteFragments(const SystemId& self, const LspContent& content);
+
+// Adds what a fragment says. False, with nothing added, if its TLVs contradict themselves. Unknown
+// ones are skipped.
+bool ReadFragment(std::span<const std::byte> tlvs, LspContent& content);
+
+}  // namespace viaduct::rbridge

@@ -1,0 +1,139 @@
+// The tables by which an RBridge forwards, as one flat object without pointers: it can be in shared
+// memory, be copied, or fill eBPF maps. One writer, the control plane; Forward() reads only.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "base/wire/address.h"
+#include "plane/rbridge/trill.h"
+
+namespace viaduct::rbridge {
+
+inline constexpr size_t kMostPorts = 64;
+inline constexpr size_t kMostAdjacencies = 256;
+inline constexpr size_t kAdjacencySlots = 512;  // a power of two, twice as many as adjacencies
+inline constexpr size_t kMostRBridges = 1024;
+inline constexpr size_t kMostTrees = 4;
+inline constexpr size_t kTerminalSlots = 8192;  // a power of two
+// Above this the hash table's probes become long; what has no room is flooded.
+inline constexpr size_t kMostTerminals = kTerminalSlots / 4 * 3;
+
+using PortIndex = uint16_t;
+using AdjacencyIndex = uint16_t;
+// The place of an RBridge in the tables; this RBridge is 0.
+using RBridgeIndex = uint16_t;
+inline constexpr uint16_t kNone = 0xffff;
+
+inline constexpr uint16_t kDefaultVlan = 1;  // of untagged frames
+
+struct Port {
+  wire::MacAddress mac;
+  // Neither is a bool, which may not be read from memory that somebody else writes.
+  uint8_t exists;
+  // This RBridge takes terminals' frames from the link and gives them to it: it is the link's
+  // appointed forwarder, uninhibited, and the port is not for RBridges only.
+  uint8_t serves_terminals;
+};
+
+// A neighbour on a port, with which there is an adjacency (RFC 7177).
+struct Adjacency {
+  wire::MacAddress mac;
+  PortIndex port;  // kNone: there is none of this index
+};
+
+// The neighbours by port and address: a hash table with linear probing, computed anew with each
+// change.
+class AdjacencySlots {
+ public:
+  AdjacencyIndex Find(std::span<const Adjacency, kMostAdjacencies> adjacencies, PortIndex port,
+                      const wire::MacAddress& mac) const;
+  void Fill(std::span<const Adjacency, kMostAdjacencies> adjacencies);
+
+ private:
+  std::array<AdjacencyIndex, kAdjacencySlots> slots_;  // kNone: empty
+};
+
+struct RBridgeEntry {
+  Nickname nickname;
+  AdjacencyIndex next_hop;  // kNone: out of reach, or this RBridge itself
+  // For frames that it has sent into a tree: the neighbour that they come from (RFC 6325 section
+  // 4.5.2, reverse-path forwarding check); kNone: they are refused.
+  std::array<AdjacencyIndex, kMostTrees> tree_neighbour;
+};
+
+// A distribution tree, as this RBridge is part of it.
+struct Tree {
+  Nickname root;  // kNoNickname: there is no such tree
+  std::bitset<kMostAdjacencies> neighbours;
+};
+
+// Where a terminal is.
+struct Location {
+  RBridgeIndex rbridge = 0;  // 0: at a port of this one
+  PortIndex port = kNone;    // if rbridge is 0
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+// A terminal's address and VLAN in one word, which is never 0 for a valid address.
+using TerminalKey = uint64_t;
+TerminalKey MakeKey(const wire::MacAddress& mac, uint16_t vlan);
+wire::MacAddress MacOf(TerminalKey key);
+inline uint16_t VlanOf(TerminalKey key) { return static_cast<uint16_t>(key); }
+
+// A hash table with linear probing: no place is empty between an entry's home and the entry.
+class TerminalTable {
+ public:
+  struct Entry {
+    TerminalKey key;  // 0: empty
+    Location location;
+    uint32_t epoch;  // Tables::epoch when a frame of its was last seen
+  };
+  // Null if unknown.
+  const Entry* Find(TerminalKey key) const;
+  // Adds or changes an entry; false if there is no room.
+  bool Set(TerminalKey key, const Location& location, uint32_t epoch);
+  // False if it was not there.
+  bool Erase(TerminalKey key);
+  uint32_t size() const { return size_; }
+  const std::array<Entry, kTerminalSlots>& slots() const { return slots_; }
+
+ private:
+  static size_t Home(TerminalKey key);
+  size_t SlotOf(TerminalKey key) const;
+
+  std::array<Entry, kTerminalSlots> slots_;
+  uint32_t size_;
+};
+
+// Zero bytes are not valid tables: Clear() first.
+struct Tables {
+  Nickname nickname;  // this RBridge's; kNoNickname: it forwards nothing yet
+  uint8_t hop_count;  // of frames that enter here
+  uint8_t own_tree;   // that frames entering here take; kMostTrees: none
+  // Counted by the control plane; the first frame of a terminal in each epoch is reported, so that
+  // terminals that are silent can be forgotten.
+  uint32_t epoch;
+  std::array<Port, kMostPorts> ports;
+  std::array<Adjacency, kMostAdjacencies> adjacencies;  // changed by SetAdjacency()
+  AdjacencySlots adjacency_slots;
+  std::array<RBridgeEntry, kMostRBridges> rbridges;
+  std::array<RBridgeIndex, 65536> by_nickname;  // kNone: unknown
+  std::array<Tree, kMostTrees> trees;
+  TerminalTable terminals;
+
+  void Clear();
+  // The routing part only; ports, adjacencies and terminals stay.
+  void ClearRoutes();
+  // With port kNone: removes it.
+  void SetAdjacency(AdjacencyIndex index, const Adjacency& adjacency);
+  // The adjacency with the neighbour of this address on the port; kNone if there is none.
+  AdjacencyIndex FindAdjacency(PortIndex port, const wire::MacAddress& mac) const;
+};
+static_assert(std::is_trivially_copyable_v<Tables>);
+
+}  // namespace viaduct::rbridge

@@ -1,0 +1,59 @@
+// What a port that sends past the kernel's checks has to know of its interface: whether it is there
+// and can carry, and frames of what length.
+#pragma once
+
+#include <time.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/wire/bytes.h"
+#include "base/wire/ethernet.h"
+#include "port/interface.h"
+#include "port/port.h"
+
+namespace viaduct::io {
+
+// Whether an interface with this MTU takes a frame, as packet sockets see it: one 802.1Q tag is no
+// part of what the MTU bounds (net/packet/af_packet.c). An MTU of 0: there is no interface.
+inline bool FitsMtu(FrameToSend frame, uint32_t mtu) {
+  constexpr size_t kHeader = wire::EthernetHeader::kSize;
+  if (mtu == 0 || frame.size() < kHeader) return false;
+  const bool has_tag = wire::Load16(frame.data() + 12) == wire::ether_type::kVlan;
+  return frame.size() <= mtu + kHeader + (has_tag ? wire::VlanTag::kSize : 0);
+}
+
+// Changes every 1 to 10 ms, and costs no system call.
+inline int64_t CoarseTick() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+// For one thread.
+class InterfaceWatch {
+ public:
+  // `control`: a socket of the interface's namespace, which outlives this.
+  InterfaceWatch(int control, int ifindex) : control_(control), ifindex_(ifindex) {}
+
+  // Asks the kernel, unless it has within 1 to 10 ms (a tick of its coarse clock): a system call
+  // for each burst would be more expensive than the frames of short ones. `with_state`: whether it
+  // is up and has a carrier, too; else it is taken to be.
+  void Look(bool with_state) {
+    const int64_t tick = CoarseTick();
+    if (tick == looked_) return;
+    looked_ = tick;
+    mtu_ = InterfaceMtuNow(control_, ifindex_);
+    is_down_ = with_state && !InterfaceIsUp(control_, ifindex_);
+  }
+  // Whether it would take the frame, when it was looked at.
+  bool Takes(FrameToSend frame) const { return !is_down_ && FitsMtu(frame, mtu_); }
+
+ private:
+  int control_, ifindex_;
+  int64_t looked_ = 0;
+  uint32_t mtu_ = 0;
+  bool is_down_ = false;
+};
+
+}  // namespace viaduct::io

@@ -1,0 +1,47 @@
+// Several ports to one interface as one: the queues of a TAP device, the sockets of a fanout group.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "port/port.h"
+
+namespace viaduct::io {
+
+// Receives by all, sends by the first. The frames of a flow keep their order if they come by one of
+// them, as the kernel has them (tun_select_queue() in drivers/net/tun.c, fanout_demux_hash() in
+// net/packet/af_packet.c); those of different flows need not.
+//
+// Threads: as the ports below.
+class MergedPort final : public AnyPort {
+ public:
+  // `ports`: at least one, each with a Fd(). Throws SystemError.
+  explicit MergedPort(std::vector<std::unique_ptr<AnyPort>> ports);
+
+  // A burst comes from one port only, the next one from the port after it.
+  size_t Receive(std::span<ReceivedFrame> frames) override;
+  size_t Transmit(std::span<const FrameToSend> frames) override {
+    return ports_[0]->Transmit(frames);
+  }
+  std::span<const uint32_t> Refused() const override { return ports_[0]->Refused(); }
+  size_t BytesInFlight() override { return ports_[0]->BytesInFlight(); }
+  int TransmitFd() override { return ports_[0]->TransmitFd(); }
+  int Fd() override { return any_.get(); }
+  PortCounters Counters() override;
+  uint32_t Mtu() const override { return ports_[0]->Mtu(); }
+  bool Up() override { return ports_[0]->Up(); }
+  std::string Description() const override;
+
+  const std::vector<std::unique_ptr<AnyPort>>& ports() const { return ports_; }
+
+ private:
+  std::vector<std::unique_ptr<AnyPort>> ports_;
+  UniqueFd any_;  // readable (epoll) when one of the ports is
+  size_t next_ = 0;
+};
+
+}  // namespace viaduct::io

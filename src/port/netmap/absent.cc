@@ -1,0 +1,18 @@
+// In place of port.cc and open.cc where the build has no netmap headers.
+#include "base/error.h"
+#include "port/netmap/open.h"
+
+namespace viaduct::netmap {
+
+std::string WhyNotBuilt() {
+  return "this build of Viaduct has no netmap: it was compiled without net/netmap_user.h";
+}
+
+void CheckUsable() { throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET"); }
+
+std::unique_ptr<io::AnyPort> OpenPort(const std::string&, std::shared_ptr<void>) {
+  CheckUsable();
+  return nullptr;
+}
+
+}  // namespace viaduct::netmap

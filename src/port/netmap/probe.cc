@@ -1,0 +1,21 @@
+#include <unistd.h>
+
+#include "port/netmap/open.h"
+
+namespace viaduct::netmap {
+
+sys::Feature Probe() {
+  sys::Feature feature;
+  feature.name = "netmap";
+  feature.purpose = "path --port netmap (not tried on a kernel that has it)";
+  feature.detail = WhyNotBuilt();
+  if (feature.detail.empty() && access("/dev/netmap", R_OK | W_OK) != 0) {
+    feature.detail = "there is no /dev/netmap";
+  }
+  const bool is_here = feature.detail.empty();
+  feature.state = is_here ? sys::Feature::State::kPresent : sys::Feature::State::kAbsent;
+  if (!is_here) feature.remedy = "netmap's module and headers, and a build of Viaduct with them";
+  return feature;
+}
+
+}  // namespace viaduct::netmap

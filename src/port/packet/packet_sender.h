@@ -1,0 +1,47 @@
+// How the ports of packet sockets send: bursts by sendmmsg straight from the caller's memory.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "port/flight_log.h"
+#include "port/packet/vnet_header.h"
+#include "port/port.h"
+#include "port/shared_counters.h"
+
+namespace viaduct::io {
+
+// One thread. The functions are those of AnyPort.
+class PacketSender {
+ public:
+  // `fd`: a packet socket bound to the interface, open as long as this lives. `has_header`: it has
+  // PACKET_VNET_HDR, so it wants a header before each frame. `counters`: gets what becomes of
+  // frames. Throws SystemError.
+  PacketSender(int fd, int ifindex, bool has_header, SharedCounters& counters);
+  PacketSender(const PacketSender&) = delete;
+  PacketSender& operator=(const PacketSender&) = delete;
+
+  size_t Transmit(std::span<const FrameToSend> frames);
+  std::span<const uint32_t> Refused() const { return refused_; }
+  size_t BytesInFlight();
+
+ private:
+  static constexpr size_t kBurst = 64;
+  bool IsBackpressure(int error) const;
+
+  int fd_, ifindex_;
+  SharedCounters& counters_;
+  VnetHeader no_offload_{};
+  std::array<iovec, 2 * kBurst> iovecs_{};
+  std::array<mmsghdr, kBurst> messages_{};
+  std::vector<uint32_t> refused_;
+  FlightLog flight_;
+};
+
+}  // namespace viaduct::io

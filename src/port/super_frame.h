@@ -1,0 +1,56 @@
+// Turning the frames that the kernel delivers into those that would be on a wire.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "base/wire/checksum.h"
+#include "base/wire/segment.h"
+#include "port/port.h"
+
+namespace viaduct::io {
+
+// Turns a ReceivedFrame into proper frames: completes a partial checksum in place, cuts a TSO, GRO
+// or UDP GSO super-frame into frames of its gso_size. Owns a buffer for one frame; does not
+// allocate later.
+class SuperFrameSplitter {
+ public:
+  // `max_frame`: the longest frame a super-frame may be cut into, link-layer headers included.
+  explicit SuperFrameSplitter(size_t max_frame = 65536)
+      : memory_(std::make_unique_for_overwrite<std::byte[]>(max_frame)), max_frame_(max_frame) {}
+
+  // Calls use(std::span<std::byte>) for every proper frame of `frame`, in order; the bytes are
+  // valid during the call. Returns false when the frame contradicts itself (no such layers, a
+  // segment over max_frame, a tunnel that is not known): it is then lost, wholly or from some
+  // segment on, for the caller to count.
+  template <std::invocable<std::span<std::byte>> Use>
+  bool Split(const ReceivedFrame& frame, Use&& use) {
+    const bool partial = frame.checksum == Checksum::kPartial;
+    if (frame.gso_size == 0) {
+      if (partial && !wire::CompletePartialChecksum(frame.bytes, frame.checksum_start,
+                                                    frame.checksum_offset)) {
+        return false;
+      }
+      use(frame.bytes);
+      return true;
+    }
+    auto segmenter = wire::Segmenter::Begin(frame.bytes, frame.gso_size, partial,
+                                            partial ? frame.checksum_start : 0);
+    if (!segmenter) return false;
+    if (partial && frame.checksum_start != segmenter->layers().transport) return false;
+    while (!segmenter->Finished()) {
+      const std::span<std::byte> cut = segmenter->Next({memory_.get(), max_frame_});
+      if (cut.empty()) return false;
+      use(cut);
+    }
+    return true;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  size_t max_frame_;
+};
+
+}  // namespace viaduct::io

@@ -1,0 +1,86 @@
+// The sending half of an AF_XDP port (port/xdp/xdp_port.h): one thread's.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "port/interface_watch.h"
+#include "port/port.h"
+#include "port/xdp/xdp_memory.h"
+#include "port/xdp/xdp_ring.h"
+
+namespace viaduct::io {
+
+// A frame in an XdpMemory that has been taken out of a port, and that is given to one.
+struct XdpFrame {
+  uint64_t address = 0;  // of its first byte, from XdpMemory::data()
+  uint32_t length = 0;
+};
+
+class XdpSender {
+ public:
+  // Makes the rings of a socket that is not bound yet. `control`: a socket of the interface's
+  // namespace. Both descriptors outlive this, but for its destructor. Takes chunks of its own from
+  // the memory. Throws SystemError; UsageError if the memory has too few.
+  XdpSender(int fd, int control, int ifindex, uint32_t slots, std::shared_ptr<XdpMemory> memory);
+  XdpSender(const XdpSender&) = delete;
+  XdpSender& operator=(const XdpSender&) = delete;
+  // The socket is closed before: the kernel is done with the memory then.
+  ~XdpSender();
+
+  void SetZeroCopy(bool on) { is_zero_copy_ = on; }
+
+  size_t Transmit(std::span<const FrameToSend> frames);  // AnyPort's
+  size_t Send(std::span<const XdpFrame> frames);         // XdpPort's
+  std::span<const uint32_t> Refused() const { return refused_; }
+  size_t BytesInFlight();
+  void AddTo(PortCounters* counters) const;  // any thread
+
+ private:
+  // What the ring's entry at this position is of, by position modulo the ring's size.
+  struct Sent {
+    uint32_t index = kEarlier;  // of the frame in this call
+    uint32_t bytes = 0;         // of the whole frame in its last entry; 0 in the others
+  };
+  static constexpr uint32_t kEarlier = ~uint32_t{0};
+
+  template <class PutFrame, class MayGo>
+  size_t SendAll(size_t frames, const PutFrame& put, const MayGo& may_go);
+  uint32_t Put(FrameToSend frame);
+  uint32_t PutInPlace(const XdpFrame& frame);
+  void Enter(const XdpFrame& part, bool is_continued);
+  void Kick(bool was_empty);
+  void Process(uint32_t position);
+  void DropOne();
+  void Refuse(uint32_t index);
+  void TakeBack();
+  uint32_t Collect();
+  void Release(uint64_t address);
+  size_t ChunkOf(uint64_t address) const { return address / memory_->chunk_bytes(); }
+
+  using Counter = std::atomic<uint64_t>;
+
+  const int fd_;
+  InterfaceWatch watch_;
+  std::shared_ptr<XdpMemory> memory_;
+  XdpRing<xdp_desc> ring_;
+  XdpRing<uint64_t> completed_;
+  std::vector<uint32_t> held_;           // by chunk: bytes that are being sent
+  std::vector<uint64_t> for_sending_;    // chunks of its own that are free
+  std::vector<uint8_t> is_for_sending_;  // by chunk
+  std::vector<Sent> sent_;
+  std::vector<uint32_t> refused_;
+  uint32_t processed_ = 0;  // position in the ring up to which the kernel has looked
+  uint32_t entries_ = 0;    // written, not published
+  size_t in_flight_ = 0;
+  bool is_zero_copy_ = false;
+  struct alignas(64) {
+    Counter frames = 0, bytes = 0, dropped_error = 0;
+  } counts_;
+};
+
+}  // namespace viaduct::io

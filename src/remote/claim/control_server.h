@@ -1,0 +1,122 @@
+// The hub's side of the control connection: who shows the key may claim a node, one node a client
+// and one client a node.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "base/wire/address.h"
+#include "remote/claim/channel.h"
+#include "remote/claim/key.h"
+#include "remote/claim/message.h"
+#include "sys/event_loop.h"
+
+namespace viaduct::claim {
+
+// A client is about to get a node.
+struct Claim {
+  std::string node;
+  wire::IpAddress client;     // where its VXLAN packets come from, too
+  bool has_returned = false;  // it had the node before
+  std::optional<TunnelKey> wireguard = {};
+};
+
+struct ServerOptions {
+  Key key;
+  uint16_t port = kDefaultPort;  // TCP; 0: the kernel chooses
+  // What to listen on; empty: all addresses, IPv4 and, where there is any, IPv6.
+  std::vector<wire::IpAddress> addresses;
+  std::vector<std::string> nodes;  // that may be claimed; "any" takes the first that is free
+  // What the client gets, but its session. Throws Error, whose text the client is told, to refuse.
+  std::function<Offer(const Claim&)> claim;
+  // The client gets it not until Confirm(): where what `claim` does takes its time.
+  bool confirms = false;
+  // The client has left, or is silent: what comes from its address is nobody's from now on.
+  std::function<void(const std::string& node)> release = [](const std::string&) {};
+
+  Duration beat = Duration::Seconds(1);          // how often each end says that it is alive
+  Duration silence = Duration::Seconds(5);       // after which the other is gone
+  Duration reservation = Duration::Seconds(60);  // for which a client that is gone may return
+  Duration patience = Duration::Seconds(5);      // from a connection to its claim
+  size_t most_strangers = 256;  // connections that have not claimed; the oldest goes
+  size_t most_clients = 4096;
+};
+
+// Since the start, but `clients`.
+struct ServerCounters {
+  uint64_t clients = 0;   // that have a node now
+  uint64_t claims = 0;    // that were granted
+  uint64_t returns = 0;   // of them: by who had the node before
+  uint64_t releases = 0;  // of a node, for whatever reason
+  uint64_t silent = 0;    // of them: the client said nothing for too long
+  // Refused connections and claims.
+  uint64_t wrong_key = 0;
+  uint64_t no_handshake = 0;  // what came was not TLS 1.3 as it should be
+  uint64_t too_slow = 0;      // no claim within the patience
+  uint64_t too_many = 0;      // connections
+  uint64_t malformed = 0;     // messages, of a client that has the key
+  uint64_t unknown_node = 0;
+  uint64_t taken = 0;  // the node is another's, or kept for one
+  uint64_t none_free = 0;
+  uint64_t refused_by_hub = 0;
+  uint64_t given_back = 0;  // by a client that could not become the node
+};
+
+class ControlServer {
+ public:
+  // Listens at once. The loop must outlive this. Throws SystemError.
+  ControlServer(sys::EventLoop& loop, ServerOptions options);
+  // Ends all connections; releases no node.
+  ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+
+  // What `claim` did for this node is done. Nothing happens if no client waits for it.
+  void Confirm(const std::string& node);
+
+  uint16_t port() const { return port_; }
+  const ServerCounters& counters() const { return counters_; }
+  // Node and address of each client.
+  std::map<std::string, wire::IpAddress> Clients() const;
+
+ private:
+  struct Peer;
+  struct Node;
+
+  void Listen(const wire::IpAddress& address);
+  void Accept(int listener);
+  void Welcome(UniqueFd socket);
+  void MakeRoom(const wire::IpAddress& newcomer);
+  void Serve(int fd);
+  void Read(Peer& peer);
+  bool Hear(Peer& peer, const std::string& line);
+  bool Grant(Peer& peer, const Request& request);
+  void SendOffer(Peer& peer);
+  Node* Choose(const Request& request, std::string* refusal);
+  Node* ChooseNamed(const std::string& name, std::string* refusal);
+  void Refuse(Peer& peer, const std::string& reason);
+  void Release(Node& node, bool may_return);
+  void Drop(int fd, bool may_return);
+  void Watch(Peer& peer);
+  void Tick();
+  size_t Strangers() const;
+
+  sys::EventLoop& loop_;
+  const ServerOptions options_;
+  const TlsContext context_;
+  std::vector<UniqueFd> listeners_;
+  std::map<int, std::unique_ptr<Peer>> peers_;  // by descriptor
+  std::vector<Node> nodes_;
+  std::map<std::string, size_t> node_by_name_;
+  ServerCounters counters_;
+  uint16_t port_;
+  std::shared_ptr<bool> alive_;  // for actions of the loop, which cannot be taken back
+};
+
+}  // namespace viaduct::claim

@@ -1,0 +1,93 @@
+#include "remote/join/inner_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/vxlan.h"
+
+namespace viaduct::emulate {
+namespace {
+
+// The kernel looks a new interface's name up in the current namespace too.
+constexpr char kInterface[] = "viaduct-wg";
+constexpr int kUsualMtu = 1420;  // of WireGuard over either family on Ethernet
+constexpr int kLeastMtu = 576, kMostMtu = 65535;
+// UDP, WireGuard's header and its authentication tag.
+constexpr int kWireguardOverhead = 8 + 16 + 16;
+// The other end may be behind a firewall or NAT, which forgets it if it is silent.
+constexpr uint16_t kKeepalive = 10;  // s
+
+wire::IpPrefix HostPrefix(const wire::IpAddress& address) {
+  return {address, 8 * address.Length()};
+}
+
+}  // namespace
+
+int InnerMtu(const wire::IpAddress& outer) {
+  const int header = outer.family == wire::Family::kIpv4 ? 20 : 40;
+  try {
+    return std::clamp(sys::PathMtu(outer) - header - kWireguardOverhead, kLeastMtu, kMostMtu);
+  } catch (const SystemError&) {
+    return kUsualMtu;  // without a route nothing is known
+  }
+}
+
+InnerNetwork::InnerNetwork(const claim::TunnelKey& secret, const wire::IpAddress& own,
+                           uint16_t port)
+    : namespace_(sys::CreateNamelessNamespace()), mtu_(kUsualMtu) {
+  sys::CreateWireguard({kInterface, namespace_.get(), mtu_});
+  sys::Netlink inside(namespace_.get());
+  ifindex_ = inside.IfIndex(kInterface);
+  wireguard_.emplace(namespace_.get(), kInterface);
+  wireguard_->Start(secret.bytes, port);
+  inside.AddAddress(ifindex_, HostPrefix(own));
+  try {
+    inside.SetUp(ifindex_, true);
+  } catch (const SystemError& error) {
+    if (error.error_number() != EADDRINUSE) throw;
+    throw UsageError(fmt::format(
+        "WireGuard's UDP port {} is in use in this network namespace; give another one", port));
+  }
+  inside.AddRoute(wire::IpPrefix(), std::nullopt, ifindex_);
+}
+
+void InnerNetwork::Set(const Other& other) {
+  for (const auto& [key, known] : others_) {
+    if ((known.inner == other.inner) != (key == other.key)) {
+      throw UsageError("WireGuard's key or inner address is another client's");
+    }
+  }
+  sys::WireguardPeer peer;
+  peer.key = other.key.bytes;
+  peer.allowed = {HostPrefix(other.inner)};
+  if (other.port != 0) {
+    peer.endpoint = {other.outer, other.port};
+    peer.keepalive = kKeepalive;
+  }
+  others_[other.key] = {other.inner, InnerMtu(other.outer)};
+  AdjustMtu();
+  wireguard_->SetPeer(peer);
+}
+
+void InnerNetwork::Remove(const claim::TunnelKey& key) {
+  if (others_.erase(key) == 0) return;
+  wireguard_->RemovePeer(key.bytes);
+  AdjustMtu();
+}
+
+// There is one interface for all: the narrowest way's. Longer packets are divided before they are
+// encrypted, not after: datagrams in parts are what networks lose.
+void InnerNetwork::AdjustMtu() {
+  int mtu = others_.empty() ? kUsualMtu : kMostMtu;
+  for (const auto& [key, known] : others_) mtu = std::min(mtu, known.mtu);
+  if (mtu == mtu_) return;
+  sys::Netlink(namespace_.get()).SetMtu(ifindex_, mtu);
+  mtu_ = mtu;
+}
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,38 @@
+#include "remote/join/join.h"
+
+#include "remote/join/join_keeper.h"
+#include "sys/privilege/halves.h"
+#include "sys/privilege/program_keeper.h"
+
+namespace viaduct::emulate {
+
+Join::Join(const JoinRequest& request)
+    : root_(privilege::CallerOf(kJoinService, "root's half of the node has died")),
+      node_(request.offer.node),
+      hub_(request.hub.ToString()) {
+  root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
+  const nlohmann::json built = root_.CallJson(JoinKeeperRequest::kBuild, EncodeJoin(request));
+  name_ = ipc::Member<std::string>(built, "name");
+  interface_ = ipc::Member<std::string>(built, "interface");
+}
+
+void Join::ChangeHub(const claim::EncryptedTunnel& tunnel) {
+  root_.CallJson(JoinKeeperRequest::kChangeHub, claim::WriteTunnel(tunnel));
+}
+
+privilege::ProgramOptions Join::Program(const std::vector<std::string>& words) const {
+  privilege::ProgramOptions program;
+  program.node = node_;
+  program.arguments = words.empty() ? privilege::LoginShell() : words;
+  program.environment["VIADUCT_NODE"] = node_;
+  program.environment["VIADUCT_HUB"] = hub_;
+  return program;
+}
+
+UniqueFd Join::StartProgram(const privilege::ProgramOptions& program) {
+  return privilege::StartKeptProgram(root_, program);
+}
+
+void Join::Signal(int number) { privilege::SignalKeptProgram(root_, number); }
+
+}  // namespace viaduct::emulate

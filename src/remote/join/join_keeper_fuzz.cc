@@ -1,0 +1,25 @@
+// Requests to a joined node's keeper are accepted or refused with an Error. Accepted nodes are
+// joined to one hub, and into namespaces that have a name.
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+#include "remote/join/join_network.h"
+#include "sys/ipc/message.h"
+
+using namespace viaduct;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view payload(reinterpret_cast<const char*>(data), size);
+  try {
+    const emulate::JoinRequest request = emulate::DecodeJoin(ipc::DecodeJson(payload));
+    if (request.hub.IsMulticast() || request.into.find('/') != std::string::npos) {
+      __builtin_trap();
+    }
+    if (emulate::DecodeJoin(emulate::EncodeJoin(request)).offer != request.offer) {
+      __builtin_trap();
+    }
+  } catch (const Error&) {
+  }
+  return 0;
+}

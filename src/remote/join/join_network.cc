@@ -1,0 +1,255 @@
+#include "remote/join/join_network.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/wire/vxlan.h"
+#include "sys/ipc/message.h"
+#include "sys/machine/own_mounts.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
+#include "sys/network/vxlan.h"
+
+namespace viaduct::emulate {
+namespace {
+
+using nlohmann::json;
+
+UniqueFd OpenGiven(const std::string& into, const sys::Identity& user) {
+  UniqueFd network = sys::OpenUsersNamespace(into, user.uid, "--into");
+  if (sys::NamespaceInode(network.get()) ==
+      sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
+    throw UsageError(fmt::format(
+        "--into {}: this is the namespace from which the hub is reached, and must stay so", into));
+  }
+  return network;
+}
+
+std::string FreeInterfaceName(int network) {
+  sys::Netlink session(network);
+  for (int number = 0;; ++number) {
+    std::string name = fmt::format("eth{}", number);
+    if (!session.FindLink(name)) return name;
+  }
+}
+
+bool HasIpv6LinkLocal(const claim::Offer& offer) {
+  return std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
+    const auto& bytes = prefix.address.bytes;
+    return prefix.address.family == wire::Family::kIpv6 && bytes[0] == 0xFE &&
+           (bytes[1] & 0xC0) == 0x80;
+  });
+}
+
+bool HasIpv6(const claim::Offer& offer) {
+  return std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
+    return prefix.address.family == wire::Family::kIpv6;
+  });
+}
+
+// The MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
+// (drivers/net/vxlan, udp_tunnel6_xmit_skb()): it drops the first packet to each destination that
+// is too long, without an error, and tells the sender only of the next. So the interface must not
+// take what does not fit. Over IPv4 it divides. So it does in an inner network, whose packets are
+// too long for Ethernet more often than not.
+int MtuOver(const JoinRequest& request) {
+  constexpr int kLeast = 1280;
+  const claim::Offer& offer = request.offer;
+  const auto fit = [&](int room) { return std::min(offer.mtu, std::max(room, kLeast)); };
+  if (offer.wireguard) return fit(InnerMtu(request.hub) - wire::kVxlanOverhead);
+  if (request.hub.family == wire::Family::kIpv4) return offer.mtu;
+  try {
+    return fit(sys::PathMtu(request.hub) - wire::kVxlanOverIpv6Overhead);
+  } catch (const SystemError&) {
+    return offer.mtu;  // without a route nothing is known, and nothing is sent either
+  }
+}
+
+}  // namespace
+
+std::string HostsFile(const claim::Offer& offer) {
+  std::vector<sys::HostName> names;
+  for (const auto& [name, addresses] : offer.names) {
+    for (const wire::IpAddress& address : addresses) names.push_back({address, name});
+  }
+  return sys::HostsText(names);
+}
+
+json EncodeJoin(const JoinRequest& request) {
+  return {{"offer", claim::WriteOffer(request.offer)},
+          {"hub", request.hub.ToString()},
+          {"into", request.into},
+          {"secret", request.secret.ToString()}};
+}
+
+JoinRequest DecodeJoin(const json& json) {
+  constexpr uint16_t kFirstFreePort = 1024;
+  constexpr size_t kLongestName = 255;
+  JoinRequest request;
+  const auto offer = json.find("offer");
+  if (offer == json.end() || !offer->is_object()) throw UsageError("request: no offer");
+  try {
+    request.offer = claim::ReadOffer(*offer);
+  } catch (const claim::MessageError& error) {
+    throw UsageError(error.what());
+  }
+  if (request.offer.port < kFirstFreePort) {
+    throw UsageError(fmt::format("the hub's UDP port is {}, but those below {} are the system's",
+                                 request.offer.port, kFirstFreePort));
+  }
+  request.hub = wire::IpAddress::Parse(ipc::Member<std::string>(json, "hub"));
+  if (request.hub.IsMulticast() || request.hub.IsUnspecified()) {
+    throw UsageError(request.hub.ToString() + ": is not the address of one hub");
+  }
+  request.into = ipc::Member<std::string>(json, "into");
+  request.secret = claim::TunnelKey::Parse(ipc::Member<std::string>(json, "secret"));
+  const bool is_path = request.into.find('/') != std::string::npos || request.into == "." ||
+                       request.into == ".." || request.into.find('\0') != std::string::npos;
+  if (is_path || request.into.size() > kLongestName) {
+    throw UsageError("--into: give the name of a network namespace (ip netns) or a pid");
+  }
+  return request;
+}
+
+claim::EncryptedTunnel DecodeTunnel(const json& json) {
+  try {
+    return claim::ReadTunnel(json);
+  } catch (const claim::MessageError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+JoinNetwork::JoinNetwork(const JoinRequest& request, const sys::Identity& user)
+    : request_(request) {
+  if (const auto& tunnel = request_.offer.wireguard) {
+    inner_.emplace(request_.secret, tunnel->client, 0);
+    ChangeHub(*tunnel);
+  }
+  inside_ = request_.into.empty() ? sys::CreateNamelessNamespace() : OpenGiven(request_.into, user);
+  const Turn turn;
+  info_.name = fmt::format("vjn{}", getpid());
+  info_.uid = user.uid;
+  info_.node = request_.offer.node;
+  info_.hub = request_.hub.ToString();
+  record_ = RecordJoin(&info_, turn);
+  try {
+    Build();
+  } catch (...) {
+    RemoveJoin(info_, turn, inside_.get());
+    throw;
+  }
+}
+
+JoinNetwork::~JoinNetwork() {
+  try {
+    RemoveJoin(info_, Turn(), inside_.get());
+  } catch (const Error&) {
+    // Nobody to tell; `viaduct clean` finds the record.
+  }
+}
+
+void JoinNetwork::Build() {
+  const bool is_own = request_.into.empty();
+  RecordJoinInside({sys::IdentifyNamespace(inside_.get()), is_own, FreeInterfaceName(inside_.get()),
+                    request_.offer.mac.ToString()},
+                   &info_, &record_);
+  if (is_own) {
+    WriteFile(info_.hosts_file(), HostsFile(request_.offer));
+    sys::WriteSysctl(inside_.get(), sys::kPingGroups, sys::kEveryGroup);
+  }
+  CreateInterface();
+  const std::string& interface = info_.inside->interface;
+  // Within one machine nothing would divide a packet, or complete a checksum, before the hub sees
+  // the frame.
+  sys::DisableOffloads(inside_.get(), interface, sys::Offloads::kAll);
+  sys::Netlink inside(inside_.get());
+  if (is_own) inside.SetUp(inside.IfIndex("lo"), true);
+  const int ifindex = inside.IfIndex(interface);
+  // A node without IPv6 asks for no routers.
+  const bool makes_own = HasIpv6(request_.offer) && !HasIpv6LinkLocal(request_.offer);
+  if (!makes_own) inside.SetIpv6LinkLocal(ifindex, false);
+  for (const wire::IpPrefix& address : request_.offer.addresses) {
+    inside.AddAddress(ifindex, address);
+  }
+  try {
+    inside.SetUp(ifindex, true);
+  } catch (const SystemError& error) {
+    if (error.error_number() != EADDRINUSE) throw;
+    throw EnvironmentError(
+        fmt::format("UDP port {} is in use in this network namespace, by the hub itself or by "
+                    "another program; join from another host or network namespace",
+                    request_.offer.port));
+  }
+  AddRoutes(ifindex);
+}
+
+void JoinNetwork::CreateInterface() {
+  sys::VxlanLink link;
+  // A kernel before 6.15 refuses a name that the current namespace has, too.
+  link.name = info_.name;
+  link.namespace_fd = inside_.get();
+  link.vni = request_.offer.vni;
+  link.remote = inner_ ? request_.offer.wireguard->hub : request_.hub;
+  link.port = request_.offer.port;
+  link.mac = request_.offer.mac;
+  link.mtu = MtuOver(request_);
+  sys::Netlink here = inner_ ? sys::Netlink(inner_->Fd()) : sys::Netlink();
+  try {
+    sys::CreateVxlan(here, link);
+  } catch (const SystemError& error) {
+    if (error.error_number() != EEXIST) throw;
+    throw EnvironmentError(fmt::format(
+        "a VXLAN interface of this network namespace has number {} at UDP port {} already, such as "
+        "that of a node of another hub (viaduct ls); give the node another nodes.NAME.vni, start "
+        "the hub with another --port, or join from another network namespace",
+        link.vni, link.port));
+  }
+  sys::Netlink inside(inside_.get());
+  inside.MoveLink(inside.IfIndex(link.name), inside_.get(), info_.inside->interface);
+}
+
+void JoinNetwork::ChangeHub(const claim::EncryptedTunnel& tunnel) {
+  const auto& first = request_.offer.wireguard;
+  if (!inner_ || !first || tunnel.hub != first->hub || tunnel.client != first->client) {
+    throw UsageError("the hub's tunnel is another one");
+  }
+  if (hub_key_ && *hub_key_ != tunnel.key) inner_->Remove(*hub_key_);
+  inner_->Set({tunnel.key, tunnel.hub, request_.hub, tunnel.port});
+  hub_key_ = tunnel.key;
+}
+
+void JoinNetwork::AddRoutes(int ifindex) {
+  sys::Netlink inside(inside_.get());
+  for (const claim::Route& route : request_.offer.routes) {
+    inside.AddRoute(route.to, route.via, ifindex);
+  }
+  for (const wire::IpAddress& gateway : request_.offer.gateways) {
+    wire::IpPrefix everything;
+    everything.address.family = gateway.family;
+    try {
+      inside.AddRoute(everything, gateway.IsUnspecified() ? std::nullopt : std::optional(gateway),
+                      ifindex);
+    } catch (const SystemError& error) {
+      if (error.error_number() != EEXIST) throw;
+      throw UsageError(fmt::format(
+          "--into {}: has a default route already, and the node needs its own; remove that, or "
+          "start the container without a network",
+          request_.into));
+    }
+  }
+}
+
+void JoinNetwork::EnterNames() const {
+  if (!info_.inside->own) return;
+  sys::EnterNames(request_.offer.node, info_.hosts_file());
+}
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,84 @@
+#include "remote/join/join_record.h"
+
+#include <fmt/format.h>
+
+#include "base/attempts.h"
+#include "base/error.h"
+#include "sys/network/link.h"
+
+namespace viaduct::emulate {
+namespace {
+
+// Between SIGTERM and SIGKILL, for what is in a node's namespace.
+constexpr Duration kNodePatience = Duration::Milliseconds(500);
+
+// The interface, unless another one has its name by now. It is made by the record's name, and then
+// gets its own.
+void RemoveInterface(const JoinInside& inside, const std::string& record, int network) {
+  sys::Netlink session(network);
+  for (const std::string& name : {inside.interface, record}) {
+    const auto link = session.FindLink(name);
+    const bool is_it = link && link->kind == "vxlan" && link->mac.ToString() == inside.mac;
+    if (is_it) session.DeleteLink(link->ifindex);
+  }
+}
+
+void RemoveInside(const JoinInside& inside, const std::string& record, int network) {
+  Attempts attempts;
+  if (inside.own) {
+    attempts.Try([&] { sys::EndProcessesIn({inside.network.inode}, kNodePatience); });
+  }
+  attempts.Try([&] { RemoveInterface(inside, record, network); });
+  attempts.Finish();
+}
+
+}  // namespace
+
+void JoinInfo::Read(const sys::RecordLines& lines) {
+  lines.front().at("node").get_to(node);
+  lines.front().at("hub").get_to(hub);
+  for (const nlohmann::json& line : lines) {
+    if (line.contains("inside")) inside = line["inside"].get<JoinInside>();
+  }
+}
+
+sys::Registry Joins() { return {sys::RunPlace({".joins", 0755, false}), {"record.json", "hosts"}}; }
+
+std::vector<JoinInfo> ListJoins() { return Joins().List<JoinInfo>(); }
+
+sys::OwnEntry RecordJoin(JoinInfo* join, const Turn& turn) {
+  for (const JoinInfo& former : ListJoins()) {  // of a process that had this one's pid
+    if (former.name != join->name || former.alive) continue;
+    const auto problems = RemoveJoin(former, turn);
+    if (!problems.empty()) throw Error(problems.front());
+  }
+  sys::OwnEntry own =
+      Joins().Take({join->name, join->uid, false, {{"node", join->node}, {"hub", join->hub}}});
+  static_cast<sys::RegistryEntry&>(*join) = own;
+  return own;
+}
+
+void RecordJoinInside(const JoinInside& inside, JoinInfo* join, sys::OwnEntry* record) {
+  record->Write({{"inside", inside}});
+  join->inside = inside;
+}
+
+std::vector<std::string> RemoveJoin(const JoinInfo& join, const Turn&, int network) {
+  try {
+    UniqueFd found;
+    if (join.inside && network < 0) found = sys::FindNamespace(join.inside->network);
+    if (found) network = found.get();
+    if (join.inside && network >= 0) RemoveInside(*join.inside, join.name, network);
+  } catch (const std::exception& error) {
+    return {fmt::format("node {} of {} ({}): {}", join.node, join.hub, join.name, error.what())};
+  }
+  return Joins().Remove(join);
+}
+
+std::vector<JoinInfo> RemoveDeadJoins(std::vector<std::string>* problems) {
+  const Turn turn;
+  return Joins().RemoveDead<JoinInfo>(problems,
+                                      [&](const JoinInfo& join) { return RemoveJoin(join, turn); });
+}
+
+}  // namespace viaduct::emulate

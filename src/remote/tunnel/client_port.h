@@ -1,0 +1,41 @@
+// A client's wire as a port of IP packets, as if the client's programs were behind a TUN device.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "port/port.h"
+#include "remote/tunnel/client_wire.h"
+
+namespace viaduct::tunnel {
+
+class ClientPort final : public io::AnyPort {
+ public:
+  // `frames`: where the client's frames come and go; not null. `own`: the node's addresses.
+  ClientPort(std::unique_ptr<io::AnyPort> frames, std::vector<wire::IpAddress> own);
+
+  size_t Receive(std::span<io::ReceivedFrame> packets) override;
+  size_t Transmit(std::span<const io::FrameToSend> packets) override;
+  size_t BytesInFlight() override { return frames_->BytesInFlight() + waiting_.size(); }
+  int TransmitFd() override { return frames_->TransmitFd(); }
+  int Fd() override { return frames_->Fd(); }
+  // Frames, and what this end says itself is among them. tx_dropped_error: also packets for a
+  // client that did not tell where it is.
+  io::PortCounters Counters() override;
+  uint32_t Mtu() const override { return frames_->Mtu(); }
+  bool Up() override { return frames_->Up(); }
+  std::string Description() const override { return frames_->Description(); }
+
+ private:
+  void Queue(wire::ConstBytes frame);
+  // Sends what waits. Returns whether the port has taken all.
+  bool Flush();
+
+  std::unique_ptr<io::AnyPort> frames_;
+  ClientWire wire_;
+  std::vector<std::byte> waiting_;  // frames that the port has not taken yet, one after the other
+  std::vector<size_t> sizes_;       // in bytes, one a frame
+};
+
+}  // namespace viaduct::tunnel

@@ -1,0 +1,69 @@
+// The Ethernet wire between a client and the node of a network whose programs it has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "base/wire/address.h"
+#include "base/wire/bytes.h"
+#include "base/wire/ethernet.h"
+
+namespace viaduct::tunnel {
+
+// The client has the node's own addresses, and the node's IP layer is at the other end: all that
+// the client sends is the node's to route. So this end answers the client's ARP requests for every
+// other address (as a proxy does, RFC 1027), whether there is such a node or not: the node's
+// routing protocol finds out. To the client it sends IP packets; fragments where they are longer
+// than the wire's MTU, as those that the node's IP layer has put together.
+//
+// Time is passed in, of any clock. Frames to the client are valid during the call of Send.
+class ClientWire {
+ public:
+  using Send = std::function<void(wire::ConstBytes frame)>;
+
+  // The address of this end.
+  static constexpr wire::MacAddress kMac{{0x06, 0x76, 0x64, 0, 0, 1}};
+  // How many packets wait for the client to tell its MAC address, and for how long.
+  static constexpr size_t kMostHeld = 64;
+  static constexpr Duration kPatience = Duration::Seconds(3);
+
+  // `own`: the node's addresses, which are the client's. `mtu`: of an IP packet to the client.
+  ClientWire(std::vector<wire::IpAddress> own, size_t mtu);
+
+  // Handles a frame from the client. Returns the IP packet in it, which is its end; empty if there
+  // is another protocol's; nothing if the frame was for this end alone.
+  std::optional<wire::ConstBytes> Take(wire::ConstBytes frame, Instant now, const Send& send);
+  // Sends an IP packet to the client, or keeps it until it is known where the client is.
+  void Give(wire::ConstBytes packet, Instant now, const Send& send);
+  // Packets that were dropped, because no client told its MAC address in time.
+  uint64_t unresolved() const { return unresolved_; }
+
+ private:
+  struct Held {
+    std::vector<std::byte> packet;
+    Instant since;
+  };
+
+  void Learn(const wire::MacAddress& source, Instant now, const Send& send);
+  void Answer(wire::ConstBytes frame, const Send& send) const;
+  // Asks the client where it is, at most once a second.
+  void Ask(Instant now, const Send& send);
+  void Hold(wire::ConstBytes packet, Instant now);
+  void ForgetOld(Instant now);
+  void SendTo(const wire::MacAddress& destination, wire::ConstBytes packet, const Send& send) const;
+
+  const std::vector<wire::IpAddress> own_;
+  const size_t mtu_;
+  std::optional<wire::MacAddress> client_;
+  Instant heard_;                 // from the client
+  std::optional<Instant> asked_;  // the last time
+  std::deque<Held> held_;
+  uint64_t unresolved_ = 0;
+};
+
+}  // namespace viaduct::tunnel

@@ -1,0 +1,68 @@
+// The clients of a hub as one port of the path engine.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "port/port.h"
+#include "remote/tunnel/hub.h"
+
+namespace viaduct::tunnel {
+
+// A hub that one thread serves and others ask.
+class SharedHub {
+ public:
+  // Throws as Hub does.
+  SharedHub(std::vector<RemoteNode> nodes, const Hub::Options& options)
+      : hub_(std::move(nodes), options), fd_(hub_.Fd()) {}
+
+  int Fd() const { return fd_; }
+  // Any thread: calls use(Hub&) while nobody else uses it. The frames of clients wait meanwhile.
+  template <class Use>
+  auto With(Use&& use) {
+    const MutexLock lock(mutex_);
+    return use(hub_);
+  }
+
+ private:
+  Mutex mutex_;
+  Hub hub_ VIADUCT_GUARDED_BY(mutex_);
+  const int fd_;
+};
+
+// The frames of the i-th node carry the VLAN tag ChannelOf(i) between this port and its caller,
+// which must put it on those that it sends; tags of clients are inside of it. Frames come in the
+// order and by the shares of the hub. The lock is taken once a burst.
+class TrunkPort final : public io::AnyPort {
+ public:
+  // The VLAN of a node; there are at most kMostNodes.
+  static constexpr size_t kMostNodes = 4094;
+  static uint16_t ChannelOf(size_t node) { return static_cast<uint16_t>(node + 1); }
+
+  explicit TrunkPort(std::shared_ptr<SharedHub> hub);
+
+  size_t Receive(std::span<io::ReceivedFrame> frames) override;
+  size_t Transmit(std::span<const io::FrameToSend> frames) override;
+  // Those whose node has no client, and those that are too long for it.
+  std::span<const uint32_t> Refused() const override { return refused_; }
+  int Fd() override { return hub_->Fd(); }
+  // Any thread. rx_dropped_ring_full: what the hub lost by itself (overload, the socket's buffer).
+  io::PortCounters Counters() override;
+  uint32_t Mtu() const override { return mtu_; }
+
+ private:
+  static constexpr size_t kBurst = 64;
+
+  bool Send(Hub& hub, io::FrameToSend frame) const;
+
+  std::shared_ptr<SharedHub> hub_;
+  uint32_t mtu_;
+  size_t room_;                          // bytes of each of:
+  std::unique_ptr<std::byte[]> memory_;  // kBurst received frames
+  std::vector<uint32_t> refused_;
+};
+
+}  // namespace viaduct::tunnel

@@ -1,0 +1,26 @@
+// The command line of viaduct-load.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "run/load/pinger.h"
+#include "run/load/receiver.h"
+#include "run/load/sender.h"
+
+namespace viaduct::load {
+
+struct CommandLine {
+  std::optional<SendOptions> send;  // exactly one of the three is set
+  std::optional<ReceiveOptions> receive;
+  std::optional<PingOptions> ping;
+  bool json = false;
+};
+
+// Throws UsageError; on --help prints the help and exits.
+CommandLine ParseCommandLine(int argc, const char* const* argv);
+
+// "16Mbit" (of payload), "20000pps", "max" (no value). Throws UsageError.
+std::optional<double> ParsePacketRate(std::string_view text, int payload_bytes);
+
+}  // namespace viaduct::load

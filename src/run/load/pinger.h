@@ -1,0 +1,44 @@
+// `viaduct-load ping`: round trips of echo requests that are sent at a constant rate.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "base/histogram.h"
+#include "base/result/flow.h"
+#include "base/result/gaps.h"
+#include "base/time.h"
+#include "run/load/pace.h"
+#include "run/load/refusals.h"
+#include "run/load/socket.h"
+
+namespace viaduct::load {
+
+struct PingOptions : PaceOptions {
+  Endpoint to;
+  std::string bind;  // source address; empty: chosen by the route
+  int size = 56;     // bytes after the ICMP header
+  // How long the last replies may take: it ends when all have come, or after that.
+  Duration linger = Duration::Seconds(1);
+};
+
+// Times are since the first request was due; a request is lost that has no reply at the end.
+struct PingResult : Paced {
+  uint64_t received = 0;    // requests that were answered
+  uint64_t duplicates = 0;  // replies to a request that was answered before
+  uint64_t foreign = 0;     // replies to no request of this flow
+  uint64_t dropped_here = 0;
+  Refusals refused;
+  Histogram round_trips;  // ns: from before the request's system call to the kernel's stamp of the
+                          // reply
+  result::Samples samples;  // ms, by the time of the request
+  result::GapFinder gaps;
+};
+
+// Sends until done or `stop`, then waits for replies, until `stop` is set once more (it is set back
+// when sending has ended by it). Throws SystemError if there can be no socket, and if no request
+// can ever be sent (too long, not permitted).
+PingResult Ping(const PingOptions& options, std::atomic<bool>& stop);
+
+}  // namespace viaduct::load

@@ -1,0 +1,140 @@
+#include "run/machines/conductor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/machines/messages.h"
+#include "scenario/machines.h"
+
+namespace viaduct::hosts {
+namespace {
+
+using nlohmann::json;
+
+// Between the last host's word that it is ready and the start of the traffic: the message takes
+// less.
+constexpr Duration kHeadStart = Duration::Milliseconds(100);
+constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
+
+}  // namespace
+
+NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages) {
+  const auto nodes = static_cast<int>(scenario.nodes.size());
+  // Where packets for `to` go from a node; -1: nowhere.
+  const auto next = [&](const std::string& node, int to) {
+    const auto found = passages.find(node);
+    if (found == passages.end() || to >= static_cast<int>(found->second.size())) return -1;
+    return found->second[to] < nodes ? found->second[to] : -1;
+  };
+  NodePairs pairs;
+  for (int to = 0; to < nodes; ++to) {
+    for (const auto& [from, unused] : passages) {
+      if (from == scenario.nodes[to].name) continue;
+      int at = next(from, to);
+      for (size_t hops = 0; at >= 0 && at != to; ++hops) {
+        at = hops < passages.size() ? next(scenario.nodes[at].name, to) : -1;
+      }
+      if (at < 0) pairs.emplace_back(from, scenario.nodes[to].name);
+    }
+  }
+  return pairs;
+}
+
+Conductor::Conductor(int ranks, SendToAll send_to_all)
+    : ranks_(ranks), send_to_all_(std::move(send_to_all)) {}
+
+std::string Conductor::HostOf(int rank) const {
+  const auto host = hosts_.find(rank);
+  return host == hosts_.end() ? "" : host->second;
+}
+
+void Conductor::Fail(const std::string& error, int status) {
+  if (failure_) return;
+  failure_ = Failure{error, status};
+  send_to_all_({{"type", kFailed}, {"error", error}, {"status", status}});
+}
+
+void Conductor::Take(int from, const json& message) {
+  const std::string type = message.at("type");
+  if (type == kMeet) Meet(from, message);
+  if (type == kRoutes) TakeRoutes(from, message.at("passages"));
+  if (type == kResult) results_[from] = message.at("result").get<result::RunResult>();
+  if (type == kFailed) Fail(message.at("error"), message.at("status"));
+  if (type == kBye) gone_.insert(from);
+}
+
+void Conductor::Ended(int rank, bool is_silent) {
+  if (!gone_.insert(rank).second) return;
+  const std::string host = HostOf(rank);
+  const std::string what = fmt::format(
+      "host {}: {}", host.empty() ? fmt::format("of rank {} (the first is 0)", rank) : host,
+      is_silent ? kSilent : kEnded);
+  // Before the first stage there is no run.
+  if (static_cast<int>(hosts_.size()) < ranks_) {
+    return Fail(what, static_cast<int>(ExitStatus::kEnvironment));
+  }
+  Fail(what + "; the run is VOID", kVoid);
+}
+
+bool Conductor::Over() const { return static_cast<int>(gone_.size()) == ranks_; }
+
+void Conductor::SetClocks(std::vector<ClockReading> clocks) {
+  if (!clocks_.empty()) return;  // those of after the traffic
+  clocks_ = std::move(clocks);
+  if (static_cast<int>(stages_["hello"].size()) == ranks_) Meet(-1, {{"stage", "hello"}});
+}
+
+void Conductor::MeetFirst(int from, const std::string& host) {
+  for (const auto& [rank, other] : hosts_) {
+    if (other == host) {
+      return Fail(fmt::format("ranks {} and {} are both on host {}; see hosts.NAME.login", rank,
+                              from, host),
+                  static_cast<int>(ExitStatus::kUsage));
+    }
+  }
+  hosts_[from] = host;
+}
+
+void Conductor::Meet(int from, const json& message) {
+  const std::string stage = message.at("stage");
+  if (message.contains("host")) MeetFirst(from, message["host"]);
+  std::set<int>& there = stages_[stage];
+  if (from >= 0) there.insert(from);
+  if (static_cast<int>(there.size()) < ranks_ || failure_) return;
+  json answer = {{"type", kMet}, {"stage", stage}};
+  if (stage == "hello") {
+    if (clocks_.empty()) return;  // they are being measured
+    json& clocks = answer["clocks"] = json::object();
+    for (const auto& [rank, host] : hosts_) {
+      clocks[host] = clocks_.at(rank).ahead;
+      answer["ranks"][host] = rank;
+    }
+  }
+  answer["start"] = (MonotonicClock::Now() + kHeadStart).nanoseconds();
+  send_to_all_(answer);
+}
+
+void Conductor::TakeRoutes(int from, const json& passages) {
+  passages_[from] = passages;
+  if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
+  // When the time is over on all hosts, they say it of all their nodes.
+  const bool late = std::ranges::all_of(
+      passages_, [](const auto& message) { return message.second.value("late", false); });
+  Passages all;
+  uint64_t pairs = 0;
+  for (const auto& [rank, message] : passages_) {
+    if (!late && !message.at("unreachable").empty()) return;
+    pairs += message.at("pairs").get<uint64_t>();
+    all.merge(message.at("passages").get<Passages>());
+  }
+  const NodePairs unreachable = Unreachable(*scenario_, all);
+  if (!late && !unreachable.empty()) return;
+  converged_ = true;
+  send_to_all_({{"type", kConverged}, {"pairs", pairs}, {"unreachable", unreachable}});
+}
+
+}  // namespace viaduct::hosts

@@ -1,0 +1,23 @@
+// The launching side of a run on several hosts: Open MPI's mpirun starts `viaduct rank` on each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result/run.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::hosts {
+
+struct LaunchRequest {
+  bool quiet = false;
+  std::string directory;  // run::RunOptions, on every host; absolute, or empty
+  std::vector<std::string> command_line;
+};
+
+// Runs the lab on the scenario's hosts and returns the results of all of them. Every node must have
+// a host (PlaceNodes()). Throws Error with the first reason why there are none, EnvironmentError if
+// there is no mpirun, or this build has none of its own part of it, and sys::Interrupted.
+result::RunResult RunOnHosts(const scenario::Scenario& scenario, const LaunchRequest& request);
+
+}  // namespace viaduct::hosts

@@ -1,0 +1,219 @@
+#include "run/machines/placement.h"
+
+#include <fmt/format.h>
+
+#ifdef VIADUCT_HAS_METIS
+#include <dlfcn.h>
+#include <metis.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+#include "scenario/machines.h"
+
+namespace viaduct::hosts {
+namespace {
+
+using scenario::LinkSettings;
+using scenario::Scenario;
+
+constexpr double kRateOfPlainWire = 10e9;  // bit/s
+
+double RateOf(const path::Spec& spec) {
+  return static_cast<double>(spec.link.rate.value_or(static_cast<int64_t>(kRateOfPlainWire)));
+}
+
+// Both directions, bit/s.
+double RateOf(const LinkSettings& link) {
+  return RateOf(link.up.value_or(link.spec)) + RateOf(link.down.value_or(link.spec));
+}
+
+#ifdef VIADUCT_HAS_METIS
+
+// The library, opened when it is needed: the command does not come with it (Apache-2.0).
+class Metis {
+ public:
+  // Throws EnvironmentError if it is not on this machine.
+  Metis() {
+    void* const library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw EnvironmentError(fmt::format(
+          "nodes without on_host are placed by METIS (libmetis5): {}; install it, or give every "
+          "node on_host",
+          dlerror()));
+    }
+    set_default_options =
+        Find<decltype(&METIS_SetDefaultOptions)>(library, "METIS_SetDefaultOptions");
+    recursive = Find<decltype(&METIS_PartGraphRecursive)>(library, "METIS_PartGraphRecursive");
+    kway = Find<decltype(&METIS_PartGraphKway)>(library, "METIS_PartGraphKway");
+  }
+
+  decltype(&METIS_SetDefaultOptions) set_default_options;
+  decltype(&METIS_PartGraphRecursive) recursive;
+  decltype(&METIS_PartGraphKway) kway;
+
+ private:
+  template <class Function>
+  static Function Find(void* library, const char* name) {
+    void* const found = dlsym(library, name);
+    if (found == nullptr) throw EnvironmentError(fmt::format("libmetis.so.5 has no {}", name));
+    return reinterpret_cast<Function>(found);
+  }
+};
+
+// The scenario as a graph: its vertices are the nodes, those of a shared link as one.
+class Graph {
+ public:
+  explicit Graph(const Scenario& scenario) : leaders_(scenario.nodes.size()) {
+    std::iota(leaders_.begin(), leaders_.end(), 0);
+    for (size_t i = 0; i < scenario.nodes.size(); ++i) numbers_[scenario.nodes[i].name] = i;
+    for (const LinkSettings& link : scenario.links) {
+      if (link.kind == lab::Link::Kind::kPair) continue;
+      for (const auto& node : link.nodes) leaders_[Leader(node)] = Leader(link.nodes.front());
+    }
+    for (const auto& node : scenario.nodes) {
+      const size_t leader = Leader(node.name);
+      vertices_.emplace(leader, vertices_.size());
+    }
+    weights_.resize(vertices_.size());
+    for (const auto& node : scenario.nodes) ++weights_[VertexOf(node.name)];
+    for (const LinkSettings& link : scenario.links) {
+      if (link.kind == lab::Link::Kind::kPair) AddEdge(link);
+    }
+  }
+
+  size_t VertexOf(const std::string& node) const { return vertices_.at(Leader(node)); }
+  size_t size() const { return weights_.size(); }
+
+  // The part of each vertex.
+  std::vector<idx_t> Partition(size_t parts) {
+    std::vector<idx_t> result(size());
+    if (parts == 1) return result;
+    std::vector<idx_t> starts{0}, neighbours, rates;
+    for (size_t v = 0; v < size(); ++v) {
+      for (const auto& [neighbour, rate] : edges_[v]) {
+        neighbours.push_back(static_cast<idx_t>(neighbour));
+        // In Mbit/s: METIS adds them up in 32 bits.
+        rates.push_back(static_cast<idx_t>(std::clamp(rate / 1e6, 1.0, 1e6)));
+      }
+      starts.push_back(static_cast<idx_t>(neighbours.size()));
+    }
+    auto vertices = static_cast<idx_t>(size());
+    auto count = static_cast<idx_t>(parts);
+    idx_t constraints = 1, cut = 0;
+    idx_t options[METIS_NOPTIONS];
+    const Metis metis;
+    metis.set_default_options(options);
+    options[METIS_OPTION_SEED] = 1;
+    const auto method = parts <= 8 ? metis.recursive : metis.kway;
+    if (method(&vertices, &constraints, starts.data(), neighbours.data(), weights_.data(), nullptr,
+               rates.data(), &count, nullptr, nullptr, options, &cut, result.data()) != METIS_OK) {
+      throw Error("METIS cannot place the nodes; give each on_host");
+    }
+    return result;
+  }
+
+ private:
+  size_t Leader(const std::string& node) const {
+    size_t at = numbers_.at(node);
+    while (leaders_[at] != at) at = leaders_[at];
+    return at;
+  }
+
+  void AddEdge(const LinkSettings& link) {
+    const size_t a = VertexOf(link.nodes[0]), b = VertexOf(link.nodes[1]);
+    if (a == b) return;
+    edges_[a][b] += RateOf(link);
+    edges_[b][a] += RateOf(link);
+  }
+
+  std::map<std::string, size_t> numbers_;
+  std::vector<size_t> leaders_;
+  std::map<size_t, size_t> vertices_;  // of leaders
+  std::vector<idx_t> weights_;
+  std::map<size_t, std::map<size_t, double>> edges_;
+};
+
+// Which host each part is for: where the user has put nodes of it, as far as that goes.
+std::vector<size_t> HostsOfParts(const Scenario& scenario, const Graph& graph,
+                                 const std::vector<idx_t>& parts) {
+  const size_t hosts = scenario.hosts.size();
+  std::vector<std::vector<int>> votes(hosts, std::vector<int>(hosts));
+  for (const auto& node : scenario.nodes) {
+    if (node.on_host.empty()) continue;
+    ++votes[parts[graph.VertexOf(node.name)]][scenario::LabHostNumber(scenario, node.on_host)];
+  }
+  std::vector<size_t> order(hosts), result(hosts, hosts);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](size_t part) { return std::ranges::max(votes[part]); });
+  std::vector<bool> taken(hosts);
+  for (const size_t part : order) {
+    size_t best = hosts;
+    for (size_t host = 0; host < hosts; ++host) {
+      if (!taken[host] && (best == hosts || votes[part][host] > votes[part][best])) best = host;
+    }
+    taken[best] = true;
+    result[part] = best;
+  }
+  return result;
+}
+
+void Partition(Scenario& scenario) {
+  Graph graph(scenario);
+  const std::vector<idx_t> parts = graph.Partition(scenario.hosts.size());
+  const std::vector<size_t> hosts = HostsOfParts(scenario, graph, parts);
+  std::map<size_t, std::string> given;  // by vertex
+  for (const auto& node : scenario.nodes) {
+    if (!node.on_host.empty()) given.emplace(graph.VertexOf(node.name), node.on_host);
+  }
+  for (auto& node : scenario.nodes) {
+    if (!node.on_host.empty()) continue;
+    const size_t vertex = graph.VertexOf(node.name);
+    const auto own = given.find(vertex);
+    node.on_host = own != given.end() ? own->second : scenario.hosts[hosts[parts[vertex]]].name;
+  }
+}
+
+#else
+
+void Partition(Scenario& scenario) {
+  const auto node =
+      std::ranges::find(scenario.nodes, std::string(), &scenario::NodeSettings::on_host);
+  throw EnvironmentError(
+      fmt::format("{}: node {} has no on_host, and this viaduct was built without METIS, which "
+                  "places nodes (libmetis-dev); give every node on_host",
+                  scenario.file, node->name));
+}
+
+#endif
+
+}  // namespace
+
+void PlaceNodes(Scenario& scenario) {
+  if (std::ranges::any_of(scenario.nodes, [](const auto& n) { return n.on_host.empty(); })) {
+    Partition(scenario);
+  }
+  for (const scenario::LabHost& host : scenario.hosts) {
+    const auto is_its = [&](const auto& node) { return node.on_host == host.name; };
+    if (std::ranges::any_of(scenario.nodes, is_its)) continue;
+    throw UsageError(
+        fmt::format("{}: host {} has no node; take it out of hosts", scenario.file, host.name));
+  }
+  scenario::CheckPlaces(scenario);
+}
+
+double CutRate(const Scenario& scenario) {
+  double rate = 0;
+  for (const LinkSettings& link : scenario.links) {
+    if (scenario::IsBetweenHosts(scenario, link)) rate += RateOf(link);
+  }
+  return rate;
+}
+
+}  // namespace viaduct::hosts

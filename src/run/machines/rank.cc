@@ -1,0 +1,165 @@
+#include "run/machines/rank.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/text/json_text.h"
+#include "base/text/terminal_text.h"
+#include "run/machines/conductor.h"
+#include "run/machines/merge.h"
+#include "run/machines/messages.h"
+#include "run/machines/rank_peers.h"
+#include "run/run.h"
+#include "run/simulator/environment.h"
+#include "scenario/machines.h"
+#include "sys/event_loop.h"
+
+namespace viaduct::hosts {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kInput = 3;  // of rank 0: what the launching command has written
+
+struct Failure {
+  std::string error;
+  int status = static_cast<int>(ExitStatus::kFailure);
+};
+
+// Calls the function and returns the error that it ends with, if it does.
+template <class F>
+std::optional<Failure> FailureOf(F function) {
+  try {
+    function();
+    return std::nullopt;
+  } catch (const sys::Interrupted& interrupted) {
+    return Failure{interrupted.what(), 128 + interrupted.signal()};
+  } catch (const Error& error) {
+    return Failure{error.what(), static_cast<int>(error.status())};
+  } catch (const std::exception& error) {
+    return Failure{error.what()};
+  }
+}
+
+class Rank {
+ public:
+  explicit Rank(const std::function<void()>& need_root) : need_root_(need_root), peers_(link_) {}
+
+  int Run() {
+    if (link_.rank() == 0) PassOnScenario();
+    std::optional<Failure> failure = FailureOf([this] { Work(); });
+    if (failure) Report(*failure);
+    return Finish(failure);
+  }
+
+ private:
+  void PassOnScenario() {
+    const std::string text = ReadToEnd(kInput, "the scenario");
+    for (int rank = 0; rank < link_.size(); ++rank) link_.Send(rank, text);
+  }
+
+  void Work() {
+    const json given = peers_.Await(kScenario);
+    const std::string version = given.at("version");
+    if (version != run::Version()) {
+      throw EnvironmentError(
+          fmt::format("it has viaduct {}, but the launching machine {}; install the same on all",
+                      run::Version(), version));
+    }
+    scenario_ = scenario::Parse(given.at("text"), given.at("file"));
+    scenario_.hash = given.at("hash");
+    peers_.Enter(scenario_);
+    if (link_.rank() == 0) std::fprintf(stderr, "%s\n", kAllThere);
+    part_ = scenario::PartOf(scenario_, peers_.host());
+    need_root_();
+    run::RunOptions options;
+    options.quiet = link_.rank() != 0 || given.at("quiet").get<bool>();
+    options.command_line = given.at("command").get<std::vector<std::string>>();
+    options.directory = given.at("directory");
+    options.peers = &peers_;
+    const result::RunResult result = run::Execute(part_, options);
+    peers_.Send(0, {{"type", kResult}, {"result", result}});
+  }
+
+  void Report(const Failure& failure) {
+    const std::string& host = peers_.host();
+    std::string error = failure.error;
+    if (!host.empty() && !error.starts_with("host "))
+      error = fmt::format("host {}: {}", host, error);
+    if (host.empty() && !error.starts_with("rank ")) {
+      std::array<char, 256> name{};
+      gethostname(name.data(), name.size() - 1);
+      error = fmt::format("rank {} ({}): {}", link_.rank(), name.data(), error);
+    }
+    (void)FailureOf([&] {
+      peers_.Send(0, {{"type", kFailed}, {"error", error}, {"status", failure.status}});
+    });
+  }
+
+  int Finish(std::optional<Failure> failure) {
+    const auto trouble = FailureOf([this] {
+      peers_.Send(0, {{"type", kBye}});
+      peers_.AwaitEnd();
+    });
+    Conductor* conductor = peers_.conductor();
+    if (link_.rank() != 0) {
+      // Nobody else says it.
+      if (failure && (trouble || peers_.leader_is_gone())) {
+        std::fprintf(stderr, "viaduct: %s\n", TerminalText(failure->error).c_str());
+      }
+      return failure ? failure->status : 0;
+    }
+    json answer;
+    const auto in_merging = FailureOf([&] {
+      if (conductor && !conductor->failure() && !failure) answer["result"] = MergeAll(*conductor);
+    });
+    if (!failure) failure = in_merging;
+    if (conductor && conductor->failure()) {
+      failure = Failure{conductor->failure()->error, conductor->failure()->status};
+    }
+    if (failure) answer = {{"error", failure->error}, {"status", failure->status}};
+    (void)FailureOf([&] {
+      for (int rank = 0; rank < link_.size(); ++rank) peers_.Send(rank, {{"type", kEnd}});
+    });
+    WriteAll(STDOUT_FILENO, JsonText(answer) + "\n", "the results");
+    return failure ? failure->status : 0;
+  }
+
+  result::RunResult MergeAll(const Conductor& conductor) {
+    const std::vector<ClockReading> after = peers_.MeasureClocks();
+    std::vector<PartResult> parts;
+    for (const auto& [rank, result] : conductor.results()) {
+      parts.push_back(
+          {conductor.HostOf(rank), result, conductor.clocks().at(rank), after.at(rank)});
+    }
+    if (parts.size() != scenario_.hosts.size()) throw Error("a host has sent no results");
+    std::ranges::sort(parts, {}, [&](const PartResult& part) {
+      return scenario::LabHostNumber(scenario_, part.host);
+    });
+    return Merge(scenario_, std::move(parts));
+  }
+
+  const std::function<void()>& need_root_;
+  MpiLink link_;
+  RankPeers peers_;
+  scenario::Scenario scenario_, part_;
+};
+
+}  // namespace
+
+int RunRank(const std::function<void()>& need_root) {
+  signal(SIGPIPE, SIG_IGN);  // mpirun may end before what is here has been removed
+  return Rank(need_root).Run();
+}
+
+}  // namespace viaduct::hosts

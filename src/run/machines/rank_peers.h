@@ -1,0 +1,79 @@
+// The other hosts, as a run sees them (run::Peers), by way of viaduct-mpi.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/machines/conductor.h"
+#include "run/machines/mpi_link.h"
+#include "run/simulator/peers.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::hosts {
+
+class RankPeers : public run::Peers {
+ public:
+  explicit RankPeers(MpiLink& link);
+
+  // The whole scenario, each of whose nodes has a host; must outlive this object. Finds the one
+  // that this is by its address, and waits until the others have done so. Throws UsageError if this
+  // machine has none of the addresses.
+  void Enter(const scenario::Scenario& scenario);
+
+  const std::string& host() const override { return host_; }
+  bool IsHere(const std::string& node) const override;
+  void Join(sys::EventLoop& loop) override;
+  void Leave() override;
+  void Meet(const std::string& stage) override;
+  Instant MeetToStart() override;
+  void ReportRoutes(const nlohmann::json& passages) override;
+  void OnConverged(std::function<void(const nlohmann::json&)> converged) override {
+    converged_ = std::move(converged);
+  }
+  void Tell(const std::string& node, const nlohmann::json& message) override;
+  void OnMessage(std::function<void(const nlohmann::json&)> take) override;
+  Duration ClockAhead(const std::string& node) const override;
+
+  void Send(int to, const nlohmann::json& message);
+  // The first message of this type. Throws what Join() says.
+  nlohmann::json Await(const std::string& type);
+  // Waits until everything is removed on all hosts, without minding failures any more.
+  void AwaitEnd();
+
+  // Rank 0 only.
+  // Rank 0 has ended, or counts as gone.
+  bool leader_is_gone() const { return leader_is_gone_; }
+  Conductor* conductor() { return conductor_ ? &*conductor_ : nullptr; }
+  // The clocks of all ranks, now.
+  std::vector<ClockReading> MeasureClocks();
+
+ private:
+  std::string NameOfLeader() const;
+  void Take(const MpiLink::Frame& frame);
+  void TakeMessage(int from, const nlohmann::json& message);
+  void Read();
+  void WaitFor(const std::function<bool()>& condition);
+
+  MpiLink& link_;
+  const scenario::Scenario* scenario_ = nullptr;
+  std::string host_;
+  sys::EventLoop* loop_ = nullptr;
+  std::optional<Conductor> conductor_;
+  std::map<std::string, nlohmann::json> met_;    // answers, by stage
+  std::map<std::string, nlohmann::json> first_;  // messages that Await() waits for, by type
+  std::map<std::string, int64_t> clocks_;        // by host
+  std::map<std::string, int> ranks_;             // by host
+  std::vector<ClockReading> measured_;
+  std::vector<nlohmann::json> early_;  // flow messages before there is who takes them
+  std::function<void(const nlohmann::json&)> converged_;
+  std::function<void(const nlohmann::json&)> take_;
+  bool ending_ = false;  // failures do not matter any more
+  bool leader_is_gone_ = false;
+};
+
+}  // namespace viaduct::hosts

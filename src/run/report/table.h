@@ -1,0 +1,43 @@
+// Results as text, which `viaduct run` prints at the end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result/run.h"
+
+namespace viaduct::run {
+
+// The table of one run's results (Execute()).
+std::string ResultTable(const result::RunResult& run);
+// Its part on flows and programs; empty where there are none.
+std::string TrafficTable(const std::vector<result::FlowResult>& flows,
+                         const std::vector<result::ProgramResult>& programs);
+// Its lines below the flows' figures: where packets were lost outside of the links, which were
+// never offered, which came again, and which were cut off.
+std::string FlowRemarks(const std::vector<result::FlowResult>& flows);
+// Its part on the files that were written: a line for each capture, and for each kernel's state.
+std::string FileLines(const std::vector<result::Capture>& captures,
+                      const std::vector<result::StateFiles>& states);
+// One table for several runs of one scenario, with a column for each mode; below it, headed by the
+// mode, what became of the links' packets and where each mode lost packets.
+std::string ComparisonTable(const std::vector<result::RunResult>& runs);
+// A number below 1000 and its SI prefix ("k", "M", "G", "T").
+struct Scaled {
+  double value = 0;
+  const char* prefix = "";
+};
+Scaled Scale(double value);
+// "1.57 Gbit/s".
+std::string HumanRate(double bits_per_second);
+// "97.9k", "950".
+std::string HumanCount(double count);
+// "0%", "0.012%", "12.3%".
+std::string HumanPercent(double fraction);
+
+// "12 overload, 3 spoofed"; "0" where nothing was lost.
+std::string CausesText(const std::map<std::string, uint64_t>& drops);
+
+}  // namespace viaduct::run

@@ -1,0 +1,95 @@
+// The command's side of the dialogue with a simulator in every mode: waits for the lab, for
+// convergence and for the report, and shows the progress.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result/run.h"
+#include "run/simulator/peers.h"
+#include "run/simulator/progress.h"
+#include "run/simulator/simulator_process.h"
+#include "scenario/scenario.h"
+#include "sys/event_loop.h"
+
+namespace viaduct::run {
+
+// How routes have converged, for a line of progress: "converged in 1.2 s; 6 of 6 pairs reach".
+std::string ConvergenceLine(const scenario::Scenario& scenario,
+                            const result::Convergence& convergence);
+// Routes have not converged, as the scenario requires.
+class NotConverged : public Error {
+ public:
+  NotConverged(const std::string& why, result::Convergence convergence)
+      : Error(why), convergence_(std::move(convergence)) {}
+  const result::Convergence& convergence() const { return convergence_; }
+
+ private:
+  result::Convergence convergence_;
+};
+
+// Throws NotConverged if they have not, and the scenario requires it.
+void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence);
+
+class Conversation {
+ public:
+  // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's
+  // Run().
+  Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
+               sys::EventLoop& loop, Progress& progress, Peers* peers = nullptr);
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  // Real modes: waits until the lab is built. Returns the seconds since this object was created.
+  double WaitForLab();
+  // Waits until all pairs can reach each other or convergence.timeout has passed. Throws Error if
+  // some cannot and the scenario requires it. Returns the simulator's message about it.
+  result::Convergence WaitForConvergence();
+  // Waits until the simulator has reported and ended. `stop`: asks it to end (it would continue
+  // otherwise), with a limit on the wait. Returns the "report" message.
+  nlohmann::json WaitForReport(bool stop);
+
+  // Results of flows that the simulator carried itself, and of programs that it ran.
+  const std::vector<result::FlowResult>& flows() const { return flows_; }
+  const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
+  // Those that the simulator applied itself.
+  const std::vector<result::LinkEvent>& events() const { return events_; }
+  // Which of these failed the expectations of the scenario.
+  const std::vector<std::string>& failures() const { return failures_; }
+  bool lab_built() const { return lab_built_; }
+  // The lateness of the simulator's events until now, if it tells: that of a lab's hub does, each
+  // half second from convergence on.
+  const std::optional<result::Timing>& timing() const { return timing_; }
+
+ private:
+  void Read();
+  void Handle(const nlohmann::json& message);
+  void HandleProgram(const nlohmann::json& message);
+  void Fail(const std::string& failure);  // "": none
+  void Paused(const nlohmann::json& message);
+  // The pairs that reach each other: those of all hosts, if the lab has several.
+  result::Convergence Everywhere() const;
+
+  const scenario::Scenario& scenario_;
+  SimulatorProcess& simulator_;
+  sys::EventLoop& loop_;
+  Progress& progress_;
+  Peers* peers_;
+  const Instant begin_;
+  bool lab_built_ = false;
+  std::optional<result::Convergence> convergence_;
+  std::optional<nlohmann::json> everywhere_;  // of Peers::OnConverged()
+  std::optional<result::Timing> timing_;
+  nlohmann::json report_;  // null until it arrives
+  std::vector<result::FlowResult> flows_;
+  std::vector<result::ProgramOutcome> programs_;
+  std::vector<result::LinkEvent> events_;
+  std::vector<std::string> failures_;
+  bool watching_keys_ = false;
+};
+
+}  // namespace viaduct::run

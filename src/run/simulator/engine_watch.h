@@ -1,0 +1,35 @@
+// The command's view of the path engine of a run's lab.
+#pragma once
+
+#include <string>
+
+#include "base/fd.h"
+#include "base/result/engine.h"
+#include "sys/event_loop.h"
+
+namespace viaduct::run {
+
+// Notices that the engine has died: sys::EventLoop::Run() then throws Error. For use by one thread.
+class EngineWatch {
+ public:
+  // `socket_path`: the engine's control socket. The loop must outlive this object.
+  EngineWatch(std::string socket_path, sys::EventLoop& loop);
+  ~EngineWatch();
+  EngineWatch(const EngineWatch&) = delete;
+  EngineWatch& operator=(const EngineWatch&) = delete;
+
+  // Reads the engine's statistics so far.
+  result::EngineResult Read() const;
+  // Changes the SPEC of a pair, as `viaduct path set` does; empty: not of this direction. Throws
+  // UsageError if the engine refuses.
+  void Set(const std::string& pair, const std::string& up, const std::string& down) const;
+
+ private:
+  std::string CauseOfDeath() const;
+
+  std::string socket_path_;
+  sys::EventLoop& loop_;
+  UniqueFd alive_;  // an idle connection, which closes when the engine ends
+};
+
+}  // namespace viaduct::run

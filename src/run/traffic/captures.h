@@ -1,0 +1,61 @@
+// Captures the packets of links in pcap files during a run.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result/run.h"
+#include "lab/broker/client.h"
+#include "run/traffic/traffic.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+// There is one file per link, DIRECTORY/LINK.pcap. It has each frame once, as its receiver got it
+// (so frames that the link lost are missing), with the kernel's time of reception. Nodes' kernels
+// leave checksums and the cutting of TCP and UDP segments to the interfaces: the file has the
+// frames that these would have sent, those of one super-frame with one time.
+class Captures {
+ public:
+  // Creates the files, then captures in a thread of its own until Finish() or destruction: the
+  // scenario's `captures` from now on, the links of its events from Start() to Stop(). Throws
+  // Error.
+  Captures(const scenario::Scenario& scenario, broker::Client& client, const std::string& directory,
+           RemoteHosts remotes = RemoteHosts::kAreNodes);
+  ~Captures();
+  Captures(const Captures&) = delete;
+  Captures& operator=(const Captures&) = delete;
+
+  // Captures the link's frames from now on, at the end of its file. Throws Error.
+  void Start(const std::string& link);
+  // Writes the frames that have arrived; no more are captured.
+  void Stop(const std::string& link);
+
+  // Writes the remaining frames and closes the files.
+  std::vector<result::Capture> Finish();
+
+ private:
+  struct Link;
+  Link& Find(const std::string& name) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
+  void Wake();
+  void Work();
+  // Writes the frames that have arrived; if there were none, lists what to wait for.
+  bool DrainOrList(std::vector<pollfd>& waits);
+
+  const scenario::Scenario& scenario_;
+  broker::Client& client_;
+  const RemoteHosts remotes_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Link>> links_ VIADUCT_GUARDED_BY(mutex_);
+  std::atomic<bool> stop_ = false;
+  UniqueFd wake_;  // the thread looks again
+  std::thread thread_;
+};
+
+}  // namespace viaduct::run

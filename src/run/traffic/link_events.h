@@ -1,0 +1,41 @@
+// Applies the events of a scenario to the links of a lab.
+#pragma once
+
+#include "lab/broker/client.h"
+#include "run/simulator/engine_watch.h"
+#include "run/simulator/peers.h"
+#include "run/traffic/captures.h"
+#include "run/traffic/traffic.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+class LinkEvents {
+ public:
+  // All must outlive this object. Of links between hosts, each end is its own host's (`peers`).
+  // `engine` and `captures` may be null if no event needs them.
+  LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
+             Captures* captures, Peers* peers = nullptr,
+             RemoteHosts remotes = RemoteHosts::kAreNodes)
+      : scenario_(scenario),
+        client_(client),
+        engine_(engine),
+        captures_(captures),
+        peers_(peers),
+        remotes_(remotes) {}
+
+  // Throws Error.
+  void Apply(const scenario::LinkEvent& event);
+
+ private:
+  void SetSpec(const scenario::LinkEvent& event);
+
+  const scenario::Scenario& scenario_;
+  broker::Client& client_;
+  EngineWatch* engine_;
+  Captures* captures_;
+  Peers* peers_;
+  const RemoteHosts remotes_;
+};
+
+}  // namespace viaduct::run

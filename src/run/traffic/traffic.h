@@ -1,0 +1,60 @@
+// A flow of real packets: the programs that carry it, and the parsing of their output.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result/flow.h"
+#include "base/time.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+// The two programs of a flow. `receiver` is empty if none is needed (ping).
+struct FlowCommands {
+  std::vector<std::string> receiver, sender;
+  // What the receiver prints when it is ready.
+  std::string ready;
+  // The receiver's option that says how many nanoseconds its clock is ahead of the sender's; empty:
+  // it has none.
+  std::string clock;
+  // The required programs, with the Debian package of each.
+  std::vector<std::pair<std::string, std::string>> needs;
+};
+
+// Where remote hosts (nodes.NAME.remote) are in a lab.
+enum class RemoteHosts {
+  kAreNodes,      // of this lab, as others
+  kAreElsewhere,  // of a hub: they have no namespace
+};
+
+// The interfaces of a link, in the order of its nodes: interfaces are eth0, eth1, ... in the order
+// of the scenario's links; those of the machine keep their names. Hosts elsewhere have none.
+std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const std::string& link,
+                                       RemoteHosts remotes = RemoteHosts::kAreNodes);
+
+// `index`: that of the flow, which determines the port; `load`: the path of viaduct-load.
+FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const std::string& load);
+
+// The result of a flow that failed.
+result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
+// What ended a flow's sender: itself, or the run, which was interrupted.
+struct Ending {
+  bool with_run = false;
+  // When the run told it to stop, by CLOCK_MONOTONIC of the sender's machine; absent: that is
+  // another one.
+  std::optional<Instant> at = std::nullopt;
+};
+// Parses the standard output of a flow's programs (and, for errors, standard error).
+// Never throws: unintelligible output is reported in FlowResult::error.
+result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
+                             const std::string& sender_output, const std::string& sender_error,
+                             const Ending& ending = {});
+// Adds to flows, which are all of the scenario, what nodes of the simulator lost of them, as its
+// report says (`lost_at`).
+void AddLosses(const nlohmann::json& report, std::vector<result::FlowResult>* flows);
+
+}  // namespace viaduct::run

@@ -1,0 +1,441 @@
+#include "run/traffic/traffic_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "base/clock.h"
+#include "scenario/drain.h"
+#include "scenario/events.h"
+#include "scenario/multicast.h"
+#include "scenario/words.h"
+#include "sys/process/find_program.h"
+
+namespace viaduct::run {
+namespace {
+
+// How long a flow's programs may take beyond the flow, and any program to end after SIGTERM.
+constexpr Duration kFlowGrace = Duration::Seconds(5);
+constexpr Duration kStopPatience = Duration::Seconds(2);
+constexpr Duration kReceiverPatience = Duration::Seconds(60);
+
+}  // namespace
+
+struct TrafficRunner::FlowState {
+  const scenario::Flow* flow = nullptr;
+  scenario::Flow shortened;  // what became of the flow where the run ended early
+  Ending ending;
+  FlowCommands commands;
+  scenario::Drain drain;
+  size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
+  std::unique_ptr<NodeProcess> receiver;
+  std::shared_ptr<Process> sender;  // of all flows of a stream
+  bool sends_here = true, receives_here = true;
+  bool ready = false, running = false, done = false;
+  result::FlowResult result;
+};
+
+struct TrafficRunner::ProgramState {
+  const scenario::Program* program = nullptr;
+  std::unique_ptr<NodeProcess> process;
+  Instant started;
+  double seconds = 0;
+  bool done = false;
+  result::ProgramEnd end;
+};
+
+void CheckFlowPrograms(const scenario::Scenario& scenario) {
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    for (const auto& [program, package] : CommandsFor(scenario, i, "").needs) {
+      if (sys::FindProgram(program).empty()) {
+        throw EnvironmentError(fmt::format("flow '{}' needs {}: apt-get install {}",
+                                           scenario.flows[i].name, program, package));
+      }
+    }
+  }
+}
+
+TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop,
+                             broker::Client& client, LinkEvents links, Progress& progress,
+                             Peers* peers)
+    : scenario_(scenario),
+      loop_(loop),
+      client_(client),
+      links_(links),
+      progress_(progress),
+      peers_(peers),
+      events_left_(scenario.link_events.size()) {
+  const bool ours = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
+    return flow.kind != scenario::Flow::Kind::kTcp;
+  });
+  const std::string load = ours ? sys::FindCompanion("viaduct-load").string() : "";
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    FlowState& state = flows_.emplace_back();
+    state.flow = &scenario.flows[i];
+    state.commands = CommandsFor(scenario, i, load);
+    state.stream = scenario::StreamOf(scenario, i);
+    state.drain = scenario::DrainOf(scenario, scenario.flows[i]);
+    state.sends_here = IsHere(state.flow->from);
+    state.receives_here = IsHere(state.flow->to);
+    state.ready = state.commands.receiver.empty() || !state.receives_here;
+    if (state.receives_here && !state.sends_here && !state.commands.clock.empty()) {
+      const Duration ahead = peers_->ClockAhead(state.flow->from);
+      state.commands.receiver.insert(state.commands.receiver.end(),
+                                     {state.commands.clock, std::to_string(ahead.nanoseconds())});
+    }
+  }
+  if (peers_) {
+    peers_->OnMessage([this](const nlohmann::json& message) { TakeRemoteEnd(message); });
+  }
+  for (const scenario::Program& program : scenario.programs) {
+    programs_.emplace_back().program = &program;
+  }
+}
+
+TrafficRunner::~TrafficRunner() {
+  if (peers_) peers_->OnMessage({});
+}
+
+double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
+
+void TrafficRunner::At(Instant time, std::function<void()> action) {
+  loop_.At(time, [alive = std::weak_ptr<bool>(alive_), action = std::move(action)] {
+    if (!alive.expired()) action();
+  });
+}
+
+bool TrafficRunner::HasWork() const {
+  return !scenario_.flows.empty() || !scenario_.programs.empty();
+}
+
+bool TrafficRunner::FlowsDone() const {
+  return std::all_of(flows_.begin(), flows_.end(), [](const auto& flow) { return flow.done; });
+}
+
+bool TrafficRunner::Done() const {
+  return events_left_ == 0 && FlowsDone() &&
+         std::all_of(programs_.begin(), programs_.end(), [](const ProgramState& state) {
+           return state.done || (state.program->background && state.process);
+         });
+}
+
+std::string TrafficRunner::Describe() const {
+  std::string text =
+      // On several hosts the start may be yet to come.
+      fmt::format("{:.0f} of {:.0f} s", std::max(SinceStart(), 0.0),
+                  scenario_.duration.ToSeconds());
+  for (const FlowState& flow : flows_) {
+    if (flow.running) text += ", " + flow.flow->name;
+  }
+  for (const ProgramState& program : programs_) {
+    if (program.process && !program.done) text += ", " + program.program->name;
+  }
+  return text;
+}
+
+void TrafficRunner::Start() {
+  for (FlowState& flow : flows_) {
+    if (!flow.commands.receiver.empty() && flow.receives_here) StartReceiver(flow);
+  }
+  const auto ready = [&] {
+    return std::all_of(flows_.begin(), flows_.end(),
+                       [](const auto& flow) { return flow.ready || flow.done; });
+  };
+  loop_.Run(ready, MonotonicClock::Now() + kReceiverPatience);
+  start_ = peers_ ? peers_->MeetToStart() : MonotonicClock::Now();
+  for (FlowState& flow : flows_) {
+    // The sender's host has the result, but for UDP.
+    const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
+    if (!flow.sends_here && !(udp && flow.receives_here)) flow.done = true;
+    At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
+  }
+  for (ProgramState& program : programs_) {
+    At(start_ + program.program->start, [this, &program] { StartProgram(program); });
+  }
+  for (const scenario::LinkEvent& event : scenario_.link_events) {
+    At(start_ + event.at, [this, &event] { ApplyEvent(event); });
+  }
+}
+
+void TrafficRunner::StartReceiver(FlowState& flow) {
+  broker::ProgramOptions options;
+  options.node = flow.flow->to;
+  options.arguments = flow.commands.receiver;
+  options.names = false;
+  NodeProcess::Callbacks callbacks;
+  callbacks.line = [&flow](const std::string& line) {
+    if (line.find(flow.commands.ready) != std::string::npos) flow.ready = true;
+  };
+  callbacks.ended = [this, &flow] {
+    if (flow.running && flow.sender && flow.sender->wait_status()) {
+      FinishFlow(flow, ReceiverTrouble(flow));
+    }
+    if (!flow.ready) FinishFlow(flow, "its receiver " + flow.receiver->DescribeEnd());
+  };
+  flow.receiver = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+}
+
+void TrafficRunner::StartSender(FlowState& flow) {
+  if (flow.done || finished_) return;
+  if (!flow.ready) {
+    FinishFlow(flow, "its receiver does not become ready");
+    return;
+  }
+  if (flow.sends_here) {
+    LaunchSender(flow);
+  } else if (!flow.sender) {
+    flow.sender = std::make_shared<RemoteProcess>();
+  }
+  flow.running = true;
+  const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
+  At(MonotonicClock::Now() + longest, [this, &flow] {
+    if (flow.done) return;
+    const bool sender = !flow.sender->wait_status();
+    if (flow.receives_here || flow.commands.receiver.empty()) {
+      FinishFlow(flow, fmt::format("its {} does not end in time", sender ? "sender" : "receiver"));
+    }
+    (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
+  });
+  if (flow.sender->wait_status()) SenderEnded(flow);  // of a stream that others have started
+}
+
+void TrafficRunner::LaunchSender(FlowState& flow) {
+  broker::ProgramOptions options;
+  options.node = flow.flow->from;
+  options.arguments = flow.commands.sender;
+  options.names = false;
+  options.environment = {{"LC_ALL", "C"}};
+  NodeProcess::Callbacks callbacks;
+  callbacks.ended = [this, &flow] {
+    for (FlowState& other : flows_) {
+      if (other.sender == flow.sender) SenderEnded(other);
+    }
+  };
+  const auto same = std::ranges::find_if(
+      flows_, [&](const FlowState& other) { return other.stream == flow.stream && other.sender; });
+  if (same != flows_.end()) {
+    flow.sender = same->sender;
+  } else {
+    flow.sender = std::make_shared<NodeProcess>(loop_, client_, options, callbacks);
+  }
+}
+
+// The receiver's host has the result, for which it needs what the sender says.
+void TrafficRunner::PassOnEnd(FlowState& flow) {
+  flow.done = true;
+  flow.running = false;
+  peers_->Tell(flow.flow->to, {{"flow", flow.flow - scenario_.flows.data()},
+                               {"status", *flow.sender->wait_status()},
+                               {"output", flow.sender->standard_output()},
+                               {"error", flow.sender->standard_error()}});
+}
+
+void TrafficRunner::TakeRemoteEnd(const nlohmann::json& message) {
+  FlowState& flow = *std::next(flows_.begin(), message.at("flow").get<long>());
+  auto sender = std::make_shared<RemoteProcess>();
+  sender->End(message.at("status").get<int>(), message.at("output").get<std::string>(),
+              message.at("error").get<std::string>());
+  flow.sender = std::move(sender);
+  if (flow.running) SenderEnded(flow);
+}
+
+// A UDP receiver that was killed has measured nothing, whatever its sender says.
+std::string TrafficRunner::ReceiverTrouble(const FlowState& flow) {
+  const bool failed = flow.flow->kind == scenario::Flow::Kind::kUdp && flow.receiver &&
+                      flow.receiver->wait_status() && !flow.receiver->Succeeded();
+  return failed ? "its receiver " + flow.receiver->DescribeEnd() : "";
+}
+
+void TrafficRunner::SenderEnded(FlowState& flow) {
+  if (flow.done) return;
+  const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
+  if (udp && !flow.receives_here) return PassOnEnd(flow);
+  if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
+    // The receiver's result comes when it ends: when all has come, or nothing more comes. The
+    // sender's end markers may be lost, so it is told.
+    flow.receiver->Kill(SIGUSR1);
+    At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
+    return;
+  }
+  const std::string trouble = ReceiverTrouble(flow);
+  if (flow.sender->Succeeded() && !trouble.empty()) return FinishFlow(flow, trouble);
+  const bool said_why = !udp && !flow.sender->standard_output().empty();
+  const std::string errors = flow.sender->standard_error();
+  FinishFlow(flow, flow.sender->Succeeded() || said_why
+                       ? ""
+                       : fmt::format("its sender {}: {}", flow.sender->DescribeEnd(),
+                                     errors.substr(0, errors.find('\n'))));
+}
+
+void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
+  if (flow.done) return;
+  flow.done = true;
+  flow.running = false;
+  const auto output = [](const auto& process) {
+    return process ? process->standard_output() : std::string();
+  };
+  const std::string errors = flow.sender ? flow.sender->standard_error() : "";
+  flow.result = !trouble.empty() ? FailedFlow(*flow.flow, trouble)
+                                 : ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender),
+                                             errors, flow.ending);
+  Fail(result::FailureOf(flow.result));
+}
+
+void TrafficRunner::StartProgram(ProgramState& state) {
+  if (finished_) return;
+  const scenario::Program& program = *state.program;
+  broker::ProgramOptions options;
+  options.node = program.node;
+  options.arguments = program.command;
+  options.environment = program.environment;
+  options.new_privileges = program.new_privileges;
+  NodeProcess::Callbacks callbacks;
+  callbacks.line = [this, &program](const std::string& line) {
+    progress_.Line(fmt::format("{}: {}", program.name, line));
+  };
+  callbacks.ended = [this, &state] { ProgramEnded(state); };
+  state.started = MonotonicClock::Now();
+  try {
+    state.process = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+  } catch (const sys::Interrupted&) {
+    throw;  // of the whole run, not of this program
+  } catch (const Error& e) {
+    state.done = true;
+    state.end.trouble = e.what();
+    Fail(Judge(state).failure);
+    return;
+  }
+  if (!program.timeout) return;
+  At(state.started + *program.timeout, [&state] {
+    if (state.done) return;
+    state.end.timed_out = true;
+    state.process->Kill(SIGKILL);
+  });
+}
+
+void TrafficRunner::ProgramEnded(ProgramState& state) {
+  state.done = true;
+  state.seconds = (MonotonicClock::Now() - state.started).ToSeconds();
+  Fail(Judge(state).failure);
+}
+
+void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
+  if (finished_) return;
+  links_.Apply(event);
+  --events_left_;
+  const Duration late = MonotonicClock::Now() - start_ - event.at;
+  event_lateness_.Record(late.nanoseconds());
+  events_.push_back({event.link, scenario::DescribeEvent(event), SinceStart(),
+                     static_cast<double>(late.nanoseconds()) / 1e6});
+  progress_.Line(
+      fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, events_.back().change));
+}
+
+size_t TrafficRunner::EventsDue() const {
+  const Duration end = interrupted_.value_or(Instant::Never()) - start_;
+  const std::vector<scenario::LinkEvent>& all = scenario_.link_events;
+  return static_cast<size_t>(std::ranges::lower_bound(all, end, {}, &scenario::LinkEvent::at) -
+                             all.begin());
+}
+
+size_t TrafficRunner::EventsToCome() const {
+  return scenario_.link_events.size() - std::max(EventsDue(), events_.size());
+}
+
+void TrafficRunner::CountMissedEvents() {
+  const std::vector<scenario::LinkEvent>& all = scenario_.link_events;
+  const size_t due = EventsDue();
+  if (due <= events_.size()) return;
+  const scenario::LinkEvent& first = all[events_.size()];
+  Fail(fmt::format(
+      "{} of {} events were due but not applied before the run's end: more than can be applied in "
+      "that time; the first is {}: link {} {} at {}",
+      due - events_.size(), all.size(), first.where, first.link, scenario::DescribeEvent(first),
+      FormatDuration(first.at)));
+}
+
+void TrafficRunner::EndEarly() {
+  finished_ = true;
+  const Instant now = MonotonicClock::Now();
+  interrupted_ = now;
+  const Duration since_start = now - start_;
+  for (FlowState& flow : flows_) {
+    if (flow.done) continue;
+    if (!flow.running || since_start <= flow.flow->start) {
+      FinishFlow(flow, "it had not begun when the run was interrupted");
+      continue;
+    }
+    if (flow.sender->wait_status()) continue;  // only its receiver is still waiting
+    flow.shortened = *flow.flow;
+    flow.shortened.duration = std::min(flow.flow->duration, since_start - flow.flow->start);
+    flow.flow = &flow.shortened;
+    flow.ending.with_run = true;
+    if (flow.sends_here) flow.ending.at = now;
+    flow.sender->Kill(SIGINT);
+  }
+}
+
+void TrafficRunner::Finish() {
+  finished_ = true;
+  CountMissedEvents();
+  std::vector<Process*> left;
+  for (FlowState& flow : flows_) {
+    if (!flow.done) FinishFlow(flow, "it had not ended at the end of the run");
+    if (flow.receiver && !flow.receiver->wait_status()) left.push_back(flow.receiver.get());
+    if (flow.sends_here && flow.sender && !flow.sender->wait_status()) {
+      left.push_back(flow.sender.get());
+    }
+  }
+  for (ProgramState& program : programs_) {
+    if (!program.process || program.done) continue;
+    program.end.stopped = true;
+    left.push_back(program.process.get());
+  }
+  for (Process* process : left) process->Kill(SIGTERM);
+  const auto gone = [&] {
+    return std::all_of(left.begin(), left.end(), [](Process* p) { return p->wait_status(); });
+  };
+  if (loop_.Run(gone, MonotonicClock::Now() + kStopPatience)) return;
+  for (Process* process : left) process->Kill(SIGKILL);
+  loop_.Run(gone, MonotonicClock::Now() + kStopPatience);
+}
+
+void TrafficRunner::Fail(const std::string& what) {
+  if (what.empty()) return;
+  failures_.push_back(what);
+  progress_.Line(what);
+}
+
+std::vector<result::FlowResult> TrafficRunner::Flows() const {
+  std::vector<result::FlowResult> results;
+  for (const FlowState& flow : flows_) results.push_back(flow.result);
+  return results;
+}
+
+result::ProgramOutcome TrafficRunner::Judge(const ProgramState& state) {
+  const scenario::Program& program = *state.program;
+  result::ProgramOutcome outcome;
+  outcome.program = {program.name, program.node, scenario::JoinWords(program.command),
+                     program.background};
+  outcome.program.seconds = state.seconds;
+  result::ProgramEnd end = state.end;
+  end.expected_status = program.expect;
+  end.timeout = program.timeout;
+  if (state.process) {
+    end.started = true;
+    end.wait_status = state.process->wait_status();
+    outcome.SetText(state.process->standard_output() + state.process->standard_error());
+  }
+  outcome.Judge(end);
+  return outcome;
+}
+
+std::vector<result::ProgramOutcome> TrafficRunner::Programs() const {
+  std::vector<result::ProgramOutcome> outcomes;
+  for (const ProgramState& program : programs_) outcomes.push_back(Judge(program));
+  return outcomes;
+}
+
+}  // namespace viaduct::run

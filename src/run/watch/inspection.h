@@ -1,0 +1,95 @@
+// `viaduct ls LAB`: what a lab's nodes and links are, as their kernel and the path engine have
+// them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result/engine.h"
+#include "base/result/record.h"
+#include "base/time.h"
+
+namespace viaduct::watch {
+
+struct InspectedInterface {
+  std::string name, link, mac;
+  int mtu = 0;
+  bool up = false, carrier = false;
+  std::vector<std::string> addresses;
+  uint64_t rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
+  uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
+
+  static result::KeysOf<InspectedInterface> Keys();
+};
+
+struct InspectedHop {
+  std::string via, interface;
+
+  static result::KeysOf<InspectedHop> Keys();
+};
+
+struct InspectedRoute {
+  std::string to;
+  std::vector<InspectedHop> hops;
+  uint32_t metric = 0;
+  std::string from;
+
+  static result::KeysOf<InspectedRoute> Keys();
+};
+
+struct InspectedNode {
+  std::string name, data_plane, reason;
+  std::string program;  // of data plane `program`
+  // What came in, by interface and by what became of it, and what was lost, by cause.
+  std::map<std::string, std::map<std::string, uint64_t>> packets;
+  std::map<std::string, uint64_t> drops;
+  std::vector<InspectedInterface> interfaces;
+  std::vector<InspectedRoute> routes;
+  std::string routes_elsewhere;
+
+  static result::KeysOf<InspectedNode> Keys();
+};
+
+struct InspectedLink {
+  std::string name, kind;
+  std::vector<std::string> ends, specs;
+  std::string emulator;
+  std::vector<result::PipelineResult> statistics;
+
+  static result::KeysOf<InspectedLink> Keys();
+};
+
+// The process that forwards for nodes whose data plane is `userspace` or `program`.
+struct InspectedForwarder {
+  int pid = 0;
+  bool running = false;
+  int restarts = 0;
+  std::string last_words;
+
+  static result::KeysOf<InspectedForwarder> Keys();
+};
+
+struct Inspection {
+  std::string lab;
+  std::optional<InspectedForwarder> forwarder;
+  std::vector<InspectedNode> nodes;
+  std::vector<InspectedLink> links;
+  std::string trouble;
+
+  static result::KeysOf<Inspection> Keys();
+};
+
+// Looks at a lab that is up; its path engine has `patience` to answer. Throws UsageError if no such
+// lab is up.
+Inspection Inspect(const std::string& lab, Duration patience);
+
+// As tables for people.
+std::string FormatInspection(const Inspection& inspection);
+
+// The chapter of docs/results.md.
+std::string DocumentInspection();
+
+}  // namespace viaduct::watch

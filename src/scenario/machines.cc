@@ -1,0 +1,181 @@
+#include "scenario/machines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "scenario/binding.h"
+#include "scenario/end_hosts.h"
+#include "scenario/events.h"
+#include "scenario/protocols.h"
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr size_t kLongestName = 32;
+// A VXLAN identifier has 24 bits: the upper ones are the lab's, the lower ones the link's.
+constexpr int kLinkBits = 14;
+
+// Not loopback, broadcast or reserved ones, nor those of a link that would have to be named.
+bool CanBeReached(const wire::IpAddress& address) {
+  if (address.IsUnspecified() || address.IsMulticast()) return false;
+  if (address.family == wire::Family::kIpv4) {
+    return address.bytes[0] != 0 && address.bytes[0] != 127 && address.bytes[0] < 240;
+  }
+  static const std::array kOthers = {wire::IpPrefix::Parse("::1/128"),
+                                     wire::IpPrefix::Parse("::ffff:0:0/96"),
+                                     wire::IpPrefix::Parse("fe80::/10")};
+  return std::ranges::none_of(kOthers, [&](const auto& each) { return each.Contains(address); });
+}
+
+LabHost ReadLabHost(const Section& section, const std::string& name) {
+  LabHost host;
+  ReadMembers(section, host);
+  host.name = name;
+  section.Need({"address"});
+  host.address =
+      section.Located("address", [&] { return wire::IpAddress::Parse(section.Text("address")); });
+  if (!CanBeReached(host.address)) {
+    section.Fail("address", host.address.ToString() + " is not one that other hosts can reach");
+  }
+  const bool is_login = std::ranges::all_of(host.login, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
+  });
+  if (!is_login || host.login.starts_with('-')) {
+    section.Fail("login", fmt::format("'{}' is not NAME or USER@NAME", host.login));
+  }
+  return host;
+}
+
+// FNV-1a, of 32 bits (Fowler, Noll, Vo).
+uint32_t HashOf(const std::string& text) {
+  uint32_t hash = 2166136261U;
+  for (const unsigned char c : text) hash = (hash ^ c) * 16777619U;
+  return hash;
+}
+
+}  // namespace
+
+std::vector<LabHost> ReadLabHosts(const Section& file) {
+  std::vector<LabHost> hosts;
+  const Value* value = file.Find("hosts");
+  if (!value) return hosts;
+  if (!value->IsMap()) {
+    file.Fail("hosts", "a map is expected, such as {h1: {address: 192.0.2.1}}");
+  }
+  hosts.reserve(value->members.size());
+  std::set<wire::IpAddress> addresses;
+  for (const auto& [name, settings] : value->members) {
+    if (!IsName(name, kLongestName)) {
+      Fail(settings, fmt::format("hosts: '{}' is not a name (letters, digits, - and _; at most {})",
+                                 name, kLongestName));
+    }
+    hosts.push_back(ReadLabHost(Section(settings, "hosts.NAME", "hosts." + name), name));
+    const wire::IpAddress& address = hosts.back().address;
+    if (!addresses.insert(address).second) {
+      Fail(settings, fmt::format("hosts.{}.address: {} is given twice", name, address.ToString()));
+    }
+    if (address.family != hosts.front().address.family) {
+      Fail(settings, fmt::format("hosts.{}.address: all are IPv4, or all IPv6", name));
+    }
+  }
+  return hosts;
+}
+
+void CheckLabHosts(const Section& file, const Scenario& scenario) {
+  for (const NodeSettings& node : scenario.nodes) {
+    if (node.on_host.empty()) continue;
+    const Value& at = PlaceOfNode(file, node.name);
+    const bool known =
+        std::ranges::any_of(scenario.hosts, [&](const auto& h) { return h.name == node.on_host; });
+    if (known) continue;
+    Fail(at,
+         fmt::format("nodes.{}.on_host: there is no host '{}' in hosts", node.name, node.on_host));
+  }
+  if (scenario.hosts.empty()) return;
+  if (scenario.mode != Mode::kOffload && scenario.mode != Mode::kEmulate) {
+    file.Fail("hosts", fmt::format("not in mode {}; use offload or emulate, or leave hosts out",
+                                   ModeName(scenario.mode)));
+  }
+  if (HasRBridges(scenario)) {
+    file.Fail("hosts", "RBridges (WMRP) are on one host; use another routing.protocol");
+  }
+  if (HasFramePrograms(scenario)) {
+    file.Fail("hosts", "nodes that forward frames by a program are on one host; leave hosts out");
+  }
+  for (const NodeSettings& node : scenario.nodes) {
+    if (!node.container.empty()) {
+      Fail(PlaceOfNode(file, node.name),
+           fmt::format("nodes.{}.container: not in a lab on several hosts", node.name));
+    }
+    if (node.physical_interfaces.empty() || !node.on_host.empty()) continue;
+    Fail(PlaceOfNode(file, node.name),
+         fmt::format("nodes.{}.interfaces: which host's? Give the node on_host", node.name));
+  }
+  if (scenario.links.size() >= 1U << kLinkBits) file.Fail("links", "too many for several hosts");
+}
+
+void CheckPlaces(const Scenario& scenario) {
+  const std::vector<std::string> captured = CapturedLinks(scenario);
+  for (const LinkSettings& link : scenario.links) {
+    if (!IsBetweenHosts(scenario, link)) continue;
+    const std::string where = fmt::format("{}: link {} ", scenario.file, link.name);
+    if (link.kind != lab::Link::Kind::kPair) {
+      throw UsageError(where + "is shared by nodes on several hosts; give them the same on_host");
+    }
+    if (link.emulator == lab::Emulator::kKernel) {
+      throw UsageError(where + "is between hosts, where its emulator must be engine");
+    }
+    if (std::ranges::find(captured, link.name) != captured.end()) {
+      throw UsageError(where + "is between hosts and cannot be captured; leave it out of captures");
+    }
+  }
+}
+
+size_t LabHostNumber(const Scenario& scenario, const std::string& host) {
+  const auto found = std::ranges::find(scenario.hosts, host, &LabHost::name);
+  if (found == scenario.hosts.end()) {
+    throw UsageError(fmt::format("{}: there is no host '{}'", scenario.file, host));
+  }
+  return found - scenario.hosts.begin();
+}
+
+const std::string& LabHostOf(const Scenario& scenario, const std::string& node) {
+  return std::ranges::find(scenario.nodes, node, &NodeSettings::name)->on_host;
+}
+
+bool IsBetweenHosts(const Scenario& scenario, const LinkSettings& link) {
+  return std::ranges::any_of(link.nodes, [&](const std::string& node) {
+    return LabHostOf(scenario, node) != LabHostOf(scenario, link.nodes.front());
+  });
+}
+
+Scenario PartOf(Scenario scenario, const std::string& host) {
+  const auto is_elsewhere = [&](const std::string& link) {
+    const auto found = std::ranges::find(scenario.links, link, &LinkSettings::name);
+    return std::ranges::none_of(
+        found->nodes, [&](const std::string& node) { return LabHostOf(scenario, node) == host; });
+  };
+  std::erase_if(scenario.programs,
+                [&](const Program& program) { return LabHostOf(scenario, program.node) != host; });
+  std::erase_if(scenario.captures, is_elsewhere);
+  std::erase_if(scenario.link_events,
+                [&](const LinkEvent& event) { return is_elsewhere(event.link); });
+  return scenario;
+}
+
+lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& host) {
+  const LinkSettings& settings = scenario.links.at(link);
+  lab::Tunnel tunnel;
+  tunnel.end = LabHostOf(scenario, settings.nodes.front()) == host ? 0 : 1;
+  const std::string& other = LabHostOf(scenario, settings.nodes.at(1 - tunnel.end));
+  tunnel.remote = scenario.hosts.at(LabHostNumber(scenario, other)).address;
+  tunnel.port = kTunnelPort;
+  // Never 0, as links count from 1.
+  tunnel.vni = (HashOf(scenario.name) << kLinkBits & 0xffffff) | (static_cast<uint32_t>(link) + 1);
+  return tunnel;
+}
+
+}  // namespace viaduct::scenario

@@ -1,0 +1,40 @@
+// The events that an eBPF program writes to a ring (BPF_MAP_TYPE_RINGBUF).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sys/bpf/map.h"
+
+struct ring_buffer;
+
+namespace viaduct::bpf {
+
+// Reads one ring. For use by one thread.
+class Ring {
+ public:
+  // Called with each event; returns whether to read more. The event ends with the call.
+  using Handler = std::function<bool(const void* event)>;
+
+  // `map`: the ring, which must outlive this. `doing`: begins the text of errors. Throws
+  // SystemError.
+  Ring(const Map& map, Handler handler, const std::string& doing);
+  ~Ring();
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  // Readable while there are events.
+  int fd() const;
+  // Calls the handler with the events that are there, the earliest first, until it returns false.
+  void Read();
+
+ private:
+  static int OnEvent(void* handler, void* data, size_t size);
+
+  Handler handler_;
+  std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring_;
+};
+
+}  // namespace viaduct::bpf

@@ -1,0 +1,109 @@
+#include "sys/ipc/caller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sys/descriptors.h"
+#include "sys/event_loop.h"
+#include "sys/ipc/answer.h"
+#include "sys/ipc/test_service.h"
+#include "sys/signals.h"
+
+namespace viaduct::ipc {
+namespace {
+
+using test::kTalk;
+using testing::HasSubstr;
+
+constexpr Code kDescribe(kFirstRequest);
+
+// The other end of the connection is open, and says nothing.
+class SilentTest : public testing::Test {
+ protected:
+  Caller Ask() { return Caller(std::move(ends_.first), 0, kTalk, "it has ended"); }
+
+  std::pair<UniqueFd, UniqueFd> ends_ = sys::MakeSocketPair(SOCK_SEQPACKET);
+};
+
+TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
+  Caller caller = Ask();
+  caller.LimitWaiting(Duration::Milliseconds(1));
+  try {
+    caller.CallJson(kDescribe);
+    FAIL() << "there was an answer";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("does not answer within 1ms"));
+    EXPECT_THAT(error.what(), HasSubstr(std::to_string(getpid()))) << "who made the sockets";
+  }
+  // Its answer would be taken for that of the next question.
+  EXPECT_THROW(caller.CallJson(kDescribe), Error);
+  ends_.second.reset();
+}
+
+// SIGTERM is blocked, and has come.
+class InterruptedTest : public SilentTest {
+ protected:
+  void SetUp() override {
+    const sigset_t set = sys::SignalSet({SIGTERM});
+    ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &set, &before_), 0);
+    ASSERT_EQ(kill(getpid(), SIGTERM), 0);
+  }
+  void TearDown() override {
+    const UniqueFd signals = sys::CatchSignals({SIGTERM});
+    if (HasCome()) sys::TakeSignal(signals.get());
+    ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before_, nullptr), 0);
+  }
+  static bool HasCome() {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
+  }
+
+ private:
+  sigset_t before_;
+};
+
+TEST_F(InterruptedTest, DoesNotWait) {
+  Caller caller = Ask();
+  caller.LimitWaiting(std::nullopt);
+  try {
+    caller.CallJson(kDescribe);
+    FAIL() << "there was an answer";
+  } catch (const sys::Interrupted& interrupted) {
+    EXPECT_EQ(interrupted.signal(), SIGTERM);
+  }
+  ends_.second.reset();
+}
+
+// A signal loses no answer that comes in time; the signal stays for whoever looks at it next.
+TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
+  Caller caller = Ask();
+  caller.LimitWaiting(std::nullopt, Duration::Seconds(60));
+  std::thread other([&] {
+    Connection connection(std::move(ends_.second), kTalk);
+    pollfd wait{connection.Fd(), POLLIN, 0};
+    poll(&wait, 1, -1);
+    AnswerNext(connection, [](Message&) -> Reply { return {{{"said", "yes"}}, {}}; });
+  });
+  const nlohmann::json answer = caller.CallJson(kDescribe);
+  other.join();
+  EXPECT_EQ(answer["said"], "yes");
+  EXPECT_TRUE(HasCome());
+}
+
+TEST_F(InterruptedTest, IsNotHeldUpAtTheEnd) {
+  const Instant begin = MonotonicClock::Now();
+  { const Caller caller = Ask(); }  // the other end stays open
+  EXPECT_LT(MonotonicClock::Now() - begin, Duration::Seconds(10));
+}
+
+}  // namespace
+}  // namespace viaduct::ipc

@@ -1,0 +1,40 @@
+// Messages over a SOCK_SEQPACKET socket, with descriptors.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "sys/ipc/message.h"
+
+namespace viaduct::ipc {
+
+class Connection {
+ public:
+  // `service` must outlive this.
+  Connection(UniqueFd socket, const Service& service)
+      : socket_(std::move(socket)), service_(&service), assembler_(service) {}
+
+  int Fd() const { return socket_.get(); }
+  const Service& service() const { return *service_; }
+
+  // Sends one message; `flags` are those of send(2) (MSG_DONTWAIT). The caller keeps owning the
+  // descriptors. Throws SystemError.
+  void Send(Code code, uint32_t sequence, std::string_view payload,
+            const std::vector<int>& descriptors = {}, int flags = 0);
+
+  enum class Status { kMessage, kIncomplete, kEnd };
+  // Receives one packet from the socket (waits for it, unless `flags` has MSG_DONTWAIT: then
+  // kIncomplete if there is none). Returns kMessage if it completed *message, kEnd if the peer has
+  // closed or shut down. Throws ProtocolError; descriptors received with a bad packet are closed.
+  Status Receive(Message* message, int flags = 0);
+
+ private:
+  UniqueFd socket_;
+  const Service* service_;
+  MessageAssembler assembler_;
+};
+
+}  // namespace viaduct::ipc

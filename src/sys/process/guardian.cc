@@ -1,0 +1,83 @@
+#include "sys/process/guardian.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+
+#include "base/error.h"
+#include "sys/descriptors.h"
+#include "sys/process/child.h"
+#include "sys/process/process.h"
+
+namespace viaduct::sys {
+namespace {
+
+[[noreturn]] void GuardianMain(int connection, const sigset_t& mask,
+                               const std::function<void(int)>& work) {
+  setsid();  // Ctrl-C in this terminal reaches only the command
+  prctl(PR_SET_NAME, "viaduct-guard");
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+    signal(signal_number, SIG_IGN);
+  }
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  constexpr char kReady = 0;
+  // Fails if the guarded process has ended already, which `work` will notice.
+  (void)!send(connection, &kReady, sizeof kReady, MSG_NOSIGNAL);
+  int status = 0;
+  try {
+    work(connection);
+  } catch (const std::exception&) {
+    status = 1;
+  }
+  ExitForked(status);
+}
+
+}  // namespace
+
+Guardian::Guardian(const std::function<void(int connection)>& work) {
+  auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
+  // No signal may reach the guardian before it ignores them.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pid_ = fork();
+  if (pid_ == 0) {
+    ours.reset();
+    GuardianMain(theirs.get(), before, work);
+  }
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid_ < 0) throw SystemError("fork a guardian", error);
+  connection_ = std::move(ours);
+  AwaitReady();
+}
+
+// Until it has left this process's group, what kills the whole group kills it too.
+void Guardian::AwaitReady() {
+  char byte;
+  while (recv(connection_.get(), &byte, sizeof byte, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Guardian::~Guardian() {
+  connection_.reset();
+  try {
+    AwaitChild(pid_);
+  } catch (const SystemError&) {
+    return;  // a user's program waits for all its children, or ignores them (SIGCHLD)
+  }
+}
+
+void AwaitEnd(int connection) {
+  char byte;
+  for (;;) {
+    const ssize_t got = recv(connection, &byte, sizeof byte, 0);
+    if (got == 0 || (got < 0 && errno != EINTR)) return;
+  }
+}
+
+}  // namespace viaduct::sys

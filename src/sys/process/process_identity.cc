@@ -1,0 +1,63 @@
+#include "sys/process/process_identity.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "sys/process/process.h"
+
+namespace viaduct::sys {
+namespace {
+
+// The machine's own: PROC_PID_INIT_INO of linux/nsfs.h. All processes are seen from there.
+constexpr uint64_t kInitialPidNamespace = 0xEFFFFFFC;
+
+// The number of the inode of a process's pid namespace; 0: it has ended, or may not be looked at.
+uint64_t PidNamespaceOf(const std::string& process) {
+  struct stat status;
+  return stat(("/proc/" + process + "/ns/pid").c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+// A process's pids, in the namespace that /proc shows, in that within, and so on to its own.
+std::vector<int> PidsOf(const std::string& process) {
+  std::istringstream lines(ReadFileIfAny("/proc/" + process + "/status"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    if (!(words >> key) || key != "NSpid:") continue;
+    std::vector<int> pids;
+    for (int pid; words >> pid;) pids.push_back(pid);
+    return pids;
+  }
+  return {};
+}
+
+// The namespace whose pids /proc shows: that in which it was mounted. 0: unknown.
+uint64_t PidNamespaceOfProc() { return PidNamespaceOf(PidsOf("self").size() == 1 ? "self" : "1"); }
+
+}  // namespace
+
+ProcessIdentity OwnIdentity() { return {getpid(), OwnStartTime(), PidNamespaceOf("self")}; }
+
+Life LifeOf(const ProcessIdentity& process) {
+  const uint64_t seen = PidNamespaceOfProc();
+  if (seen == process.pid_namespace) {
+    return ProcessAlive(process.pid, process.start_time) ? Life::kAlive : Life::kDead;
+  }
+  for (const int pid : AllProcesses()) {
+    if (!ProcessAlive(pid, process.start_time)) continue;
+    const std::vector<int> pids = PidsOf(std::to_string(pid));
+    if (pids.empty() || pids.back() != process.pid) continue;
+    const uint64_t its = PidNamespaceOf(std::to_string(pid));
+    if (its == process.pid_namespace) return Life::kAlive;
+    if (its == 0) return Life::kUnknown;
+  }
+  return seen == kInitialPidNamespace ? Life::kDead : Life::kUnknown;
+}
+
+}  // namespace viaduct::sys
