@@ -120,8 +120,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def say(text: object, *, to_errors: bool = False) -> None:
     """Prints a line; what is of unknown origin in it commands no terminal.
 
-    Control characters become "\\x1b", as the command's own do (src/base/text/terminal_text.h), and bytes
-    of a file's name that are no text likewise.
+    Control characters become "\\x1b", as the command's own do (src/base/text/terminal_text.h), and
+    bytes of a file's name that are no text likewise.
     """
     plain = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
     plain = plain.encode("utf-8", "backslashreplace").decode()
