@@ -18,7 +18,8 @@ nodes: 2
 links: [{{line: all}}]
 routing: {{protocol: static}}
 programs:
-  - {{node: n0, name: port, command: "{build}/port_packet_root_test '--gtest_filter=*TimedSenderTest*'"}}
+  - {{node: n0, name: port, command:
+      "{build}/port_packet_root_test '--gtest_filter=*TimedSenderTest*'"}}
   - {{node: n0, name: device, command: "{build}/viaduct-ns3-test --verbose
       --suite=viaduct-interface-departures"}}
 """
