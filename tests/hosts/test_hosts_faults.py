@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import time
 from collections.abc import Callable
@@ -114,8 +113,9 @@ def test_the_network_between_the_hosts_flaps(
 def test_a_host_that_is_not_ready(scenario: Callable[[str], Path], tmp_path: Path) -> None:
     """Without viaduct, with another version of it, without rights: one line that names the host."""
     other = tmp_path / "viaduct"
-    version = viaduct("version").output.split()[1].encode()
-    other.write_bytes(re.sub(rb"(?<![\w.])" + version, b"9" + version[1:], VIADUCT.read_bytes()))
+    # Compilers put a short text into instructions, four bytes each.
+    begin = viaduct("version").output.split()[1].encode()[:4]
+    other.write_bytes(VIADUCT.read_bytes().replace(begin, b"9" + begin[1:]))
     other.chmod(0o755)
     nothing = tmp_path / "nothing"
     nothing.touch()
