@@ -335,7 +335,7 @@ TEST_F(ServerTest, FurtherConnectionKeepsTheBrokerAlive) {
   second.Kill(1, 2);
 }
 
-// Where a detached lab is found: an abstract address, no file.
+// The place at which a detached lab is found: an abstract address, no file.
 class Meeting {
  public:
   Meeting() {

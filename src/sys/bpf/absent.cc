@@ -28,12 +28,12 @@ void Object::AttachToClsact(const char*, int, Side) const {}
 Verdict Object::Try(int, wire::ConstBytes) const { return {}; }
 
 size_t PossibleProcessors() { return 1; }
-void Map::Require(bool, const std::string&) {}
+void Map::Require(bool, std::string_view) {}
 bool Map::SetBytes(const void*, const void*, uint64_t) const { return false; }
 bool Map::GetBytes(const void*, void*, uint64_t) const { return false; }
 void Map::RemoveBytes(const void*) const {}
 
-Ring::Ring(const Map&, Handler, const std::string&) : ring_(nullptr, nullptr) {}
+Ring::Ring(const Map&, Handler, std::string_view) : ring_(nullptr, nullptr) {}
 Ring::~Ring() = default;
 int Ring::fd() const { return -1; }
 void Ring::Read() {}

@@ -13,7 +13,7 @@ static_assert(BPF_EXIST == 2 && BPF_F_LOCK == 4, "as map.h has them");
 
 size_t PossibleProcessors() { return static_cast<size_t>(libbpf_num_possible_cpus()); }
 
-void Map::Require(bool success, const std::string& doing) {
+void Map::Require(bool success, std::string_view doing) {
   if (!success) throw SystemError(doing, errno);
 }
 

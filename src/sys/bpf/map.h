@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace viaduct::bpf {
@@ -22,12 +22,12 @@ class Map {
 
   // Adds or replaces an entry. Throws SystemError.
   template <class Key, class Value>
-  void Set(const Key& key, const Value& value, const std::string& doing) const {
+  void Set(const Key& key, const Value& value, std::string_view doing) const {
     Require(TrySet(key, value), doing);
   }
   // Replaces an entry. Throws SystemError, if there is none, too.
   template <class Key, class Value>
-  void Replace(const Key& key, const Value& value, const std::string& doing) const {
+  void Replace(const Key& key, const Value& value, std::string_view doing) const {
     Require(SetBytes(&key, &value, kOnlyPresent), doing);
   }
   // Returns whether the entry was added or replaced; otherwise errno says why not.
@@ -42,14 +42,14 @@ class Map {
   }
   // Throws SystemError, if there is no such entry, too.
   template <class Value, class Key>
-  Value Get(const Key& key, const std::string& doing) const {
+  Value Get(const Key& key, std::string_view doing) const {
     Value value{};
     Require(GetBytes(&key, &value, 0), doing);
     return value;
   }
   // The same of a value with a bpf_spin_lock, which no program changes meanwhile.
   template <class Value, class Key>
-  Value GetLocked(const Key& key, const std::string& doing) const {
+  Value GetLocked(const Key& key, std::string_view doing) const {
     Value value{};
     Require(GetBytes(&key, &value, kLocked), doing);
     return value;
@@ -57,7 +57,7 @@ class Map {
 
   // The values of an entry of a table "per CPU", PossibleProcessors() many. Throws SystemError.
   template <class Value, class Key>
-  std::vector<Value> GetEach(const Key& key, const std::string& doing) const {
+  std::vector<Value> GetEach(const Key& key, std::string_view doing) const {
     static_assert(sizeof(Value) % kAlignment == 0, "the kernel would put padding between values");
     std::vector<Value> values(PossibleProcessors());
     Require(GetBytes(&key, values.data(), 0), doing);
@@ -65,7 +65,7 @@ class Map {
   }
   // Stores the same value for each processor. Throws SystemError.
   template <class Key, class Value>
-  void SetEach(const Key& key, const Value& value, const std::string& doing) const {
+  void SetEach(const Key& key, const Value& value, std::string_view doing) const {
     static_assert(sizeof(Value) % kAlignment == 0, "the kernel would put padding between values");
     const std::vector<Value> values(PossibleProcessors(), value);
     Require(SetBytes(&key, values.data(), 0), doing);
@@ -76,7 +76,7 @@ class Map {
   static constexpr uint64_t kOnlyPresent = 2;  // BPF_EXIST of linux/bpf.h
   static constexpr uint64_t kLocked = 4;       // BPF_F_LOCK
 
-  static void Require(bool success, const std::string& doing);
+  static void Require(bool success, std::string_view doing);
   bool SetBytes(const void* key, const void* value, uint64_t flags) const;
   bool GetBytes(const void* key, void* value, uint64_t flags) const;
   void RemoveBytes(const void* key) const;

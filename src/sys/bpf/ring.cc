@@ -9,7 +9,7 @@
 
 namespace viaduct::bpf {
 
-Ring::Ring(const Map& map, Handler handler, const std::string& doing)
+Ring::Ring(const Map& map, Handler handler, std::string_view doing)
     : handler_(std::move(handler)),
       ring_(ring_buffer__new(map.fd(), &Ring::OnEvent, &handler_, nullptr), ring_buffer__free) {
   if (!ring_) throw SystemError(doing, errno);

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "sys/bpf/map.h"
 
@@ -20,7 +20,7 @@ class Ring {
 
   // `map`: the ring, which must outlive this. `doing`: begins the text of errors. Throws
   // SystemError.
-  Ring(const Map& map, Handler handler, const std::string& doing);
+  Ring(const Map& map, Handler handler, std::string_view doing);
   ~Ring();
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
