@@ -80,7 +80,7 @@ demo: setup
 
 test: all
 	@setup/kernel
-	@$(SUDO) tests/run $(TEST_ARGUMENTS)
+	@$(SUDO) tests/run-tests $(TEST_ARGUMENTS)
 
 kernel: build
 	@setup/kernel
@@ -95,13 +95,13 @@ asan tsan:
 	@setup/packages build optional test
 	@setup/configure $@
 	@cmake --build build-$@ -j $(JOBS) --target $(SANITIZED)
-	@tests/run --build build-$@ --only unit
+	@tests/run-tests --build build-$@ --only unit
 
 fuzz:
 	@setup/packages build fuzz
 	@setup/configure fuzz
 	@cmake --build build-fuzz -j $(JOBS) --target fuzz_targets
-	@tests/run --build build-fuzz --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
+	@tests/run-tests --build build-fuzz --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
 
 site:
 	@setup/site

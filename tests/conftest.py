@@ -62,7 +62,7 @@ def pytest_runtest_makereport(
     """Notes in the report that the test depends on real time, and stalls of the machine.
 
     It does if it made a namespace or a record of something that runs, or is marked `alone`.
-    tests/run runs such a test again.
+    tests/run-tests runs such a test again.
     """
     outcome = yield
     if call.when == "teardown" and _REAL_TIME in item.stash:

@@ -13,7 +13,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what keeps departure times on interfaces. tests/device/test_departures.py runs them on a
+ * Tests of what keeps departure times on interfaces. tests/ns3/device/test_departures.py runs them on a
  * kernel in virtual time, which has the queueing disciplines for it.
  */
 
@@ -63,7 +63,7 @@ class DeparturesTestCase : public PortTestCase
     }
 };
 
-/** Frames that a qdisc keeps until their times; tests/device/test_departures.py has a kernel. */
+/** Frames that a qdisc keeps until their times; tests/ns3/device/test_departures.py has a kernel. */
 class QdiscDeparturesTestCase : public PortTestCase
 {
   public:

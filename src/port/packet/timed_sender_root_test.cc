@@ -1,5 +1,5 @@
 // Frames with times, on a veth pair whose queueing discipline keeps them. Skipped where the kernel
-// has none such: tests/device/test_departures.py runs this on a kernel in virtual time, which has.
+// has none such: tests/ns3/device/test_departures.py runs this on a kernel in virtual time, which has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>

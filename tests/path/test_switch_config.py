@@ -26,7 +26,7 @@ from wires import entered
 
 NEVER = float("inf")  # of a round trip: nothing comes back
 
-GOLDEN = REPOSITORY / "tests" / "golden" / "switch-config"
+GOLDEN = REPOSITORY / "tests" / "path" / "golden" / "switch-config"
 LINKS = ["--link", "{0}1,{0}2", "--link", "{0}3,{0}4,100,200", "--trunk", "{0}24"]
 LABEL = "label={0} to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1"
 CASES = {

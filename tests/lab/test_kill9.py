@@ -19,7 +19,7 @@ def test_nothing_is_left_of_what_is_killed(kind: str, lab: str) -> None:
     if kind.startswith("kernel") and "release" not in viaduct("kernel", "list").output:
         pytest.skip("no kernel for guests: viaduct kernel build")
     seed = random.SystemRandom().randrange(10**6)
-    script = str(Path(__file__).parent / "kill9.py")
+    script = str(Path(__file__).parents[1] / "kill9.py")
     words = ["--kinds", kind, "--count", str(TRIALS), "--seed", str(seed)]
     done = execute([sys.executable, script, *words], timeout=900)
     assert done.status == 0, f"seed {seed}\n{done}"

@@ -291,7 +291,7 @@ class Crowd:
 
 
 def test_500_nodes_stay_usable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "python"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "python"))
     from viaduct._view import Server
 
     crowd = Crowd()

@@ -161,7 +161,7 @@ def machines(count: int, clocks: tuple[int, ...] = (), mtu: int = 1500) -> Itera
 def _machine(number: int, clock: int) -> Machine:
     name = f"h{number + 1}"
     code = f"import machines; machines.become_host('{name}', '{clock}')"
-    places = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+    places = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
     holder = subprocess.Popen(
         [sys.executable, "-B", "-c", code],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What tests/run counts, and CI after it."""
+"""What tests/run-tests counts, and CI after it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from runner import reruns
 from runner.programs import execute, run_gtest
 from runner.pytests import run_pytest_once
@@ -24,7 +25,7 @@ from runner.reruns import (
 )
 from runner.tally import FAILED, PASSED, SKIPPED, Tally
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parent.parent
 
 
 def quiet() -> float:
