@@ -9,7 +9,7 @@
 namespace viaduct::broker {
 namespace {
 
-using ipc::Member;
+using ipc::AnswerMember;
 using ipc::Message;
 using ipc::ProtocolError;
 using nlohmann::json;
@@ -31,10 +31,10 @@ struct Client::State {
 
 NodeSocket Client::State::OpenSocket(Request request, const json& arguments) {
   Message answer = caller.Call(request, StrictJsonText(arguments));
-  const json value = ipc::DecodeJson(answer.payload);
+  const json value = ipc::DecodeAnswer(kService, answer);
   if (answer.descriptors.size() != 1) throw ProtocolError(kService, "no socket received");
-  return {std::move(answer.descriptors[0]), Member<int>(value, "ifindex"),
-          Member<bool>(value, "has_qdisc")};
+  return {std::move(answer.descriptors[0]), AnswerMember<int>(kService, value, "ifindex"),
+          AnswerMember<bool>(kService, value, "has_qdisc")};
 }
 
 UniqueFd Client::State::OpenOne(Request request, const json& arguments) {
@@ -118,8 +118,8 @@ namespace {
 std::vector<fib::NextHop> HopsOf(const json& hops) {
   std::vector<fib::NextHop> read;
   for (const json& hop : hops) {
-    read.push_back({wire::IpAddress::Parse(Member<std::string>(hop, "gateway")),
-                    Member<std::string>(hop, "interface")});
+    read.push_back({wire::IpAddress::Parse(AnswerMember<std::string>(kService, hop, "gateway")),
+                    AnswerMember<std::string>(kService, hop, "interface")});
   }
   return read;
 }
@@ -133,12 +133,12 @@ std::vector<std::optional<Passage>> Client::LookUp(
   const json answer =
       state_->caller.CallJson(Request::kLookUp, {{"node", node}, {"destinations", addresses}});
   std::vector<std::optional<Passage>> passages;
-  for (const json& each : Member<json>(answer, "passages")) {
+  for (const json& each : AnswerMember<json>(kService, answer, "passages")) {
     std::optional<Passage>& passage = passages.emplace_back();
     if (each.is_null()) continue;
-    passage.emplace().is_foreign = Member<bool>(each, "foreign");
-    passage->hops = HopsOf(Member<json>(each, "hops"));
-    passage->own_hops = HopsOf(Member<json>(each, "own_hops"));
+    passage.emplace().is_foreign = AnswerMember<bool>(kService, each, "foreign");
+    passage->hops = HopsOf(AnswerMember<json>(kService, each, "hops"));
+    passage->own_hops = HopsOf(AnswerMember<json>(kService, each, "own_hops"));
   }
   if (passages.size() != destinations.size()) {
     throw ProtocolError(kService, "not one answer for each destination");
@@ -149,7 +149,7 @@ std::vector<std::optional<Passage>> Client::LookUp(
 int Client::IfIndex(const lab::Endpoint& endpoint) {
   const json answer = state_->caller.CallJson(
       Request::kIfIndex, {{"node", endpoint.node}, {"interface", endpoint.interface}});
-  return Member<int>(answer, "ifindex");
+  return AnswerMember<int>(kService, answer, "ifindex");
 }
 
 void Client::SetEndsUp(const std::vector<lab::Endpoint>& ends, bool up) {
@@ -177,7 +177,7 @@ Tables Client::OpenTables(const std::string& node) {
   Message answer = state_->caller.Call(Request::kOpenTables, StrictJsonText({{"node", node}}));
   if (answer.descriptors.size() != 3) throw ProtocolError(kService, "no tables received");
   return {std::move(answer.descriptors[0]),
-          Member<size_t>(ipc::DecodeJson(answer.payload), "table_words"),
+          AnswerMember<size_t>(kService, ipc::DecodeAnswer(kService, answer), "table_words"),
           std::move(answer.descriptors[1]), std::move(answer.descriptors[2])};
 }
 
@@ -208,8 +208,8 @@ UniqueFd Client::OpenMulticast(const std::string& node, wire::Family family,
 Program Client::Spawn(const ProgramOptions& options) {
   Message answer = privilege::CallSpawn(state_->caller, options);
   if (answer.descriptors.size() != 2) throw ProtocolError(kService, "no program received");
-  return {Member<int>(ipc::DecodeJson(answer.payload), "pid"), std::move(answer.descriptors[0]),
-          std::move(answer.descriptors[1])};
+  return {AnswerMember<int>(kService, ipc::DecodeAnswer(kService, answer), "pid"),
+          std::move(answer.descriptors[0]), std::move(answer.descriptors[1])};
 }
 
 void Client::Kill(int pid, int signal) {

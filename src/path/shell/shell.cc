@@ -10,7 +10,7 @@
 namespace viaduct::emulate {
 namespace {
 
-using ipc::Member;
+using ipc::AnswerMember;
 using nlohmann::json;
 
 }  // namespace
@@ -26,12 +26,12 @@ Shell::Shell() : root_(privilege::CallerOf(kShellService, "root's half of the sh
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   ipc::Message answer = root_.Call(ShellRequest::kBuild, "{}");
   const json built = ipc::DecodeJson(answer.payload);
-  name_ = Member<std::string>(built, "name");
-  created_ = Member<std::string>(built, "created");
-  host_ = Member<ShellInside>(built, "host");
-  limits_ = Member<std::string>(built, "limits");
-  ipv6_limits_ = Member<std::string>(built, "ipv6_limits");
-  const auto indices = Member<std::vector<int>>(built, "ports");
+  name_ = AnswerMember<std::string>(kShellService, built, "name");
+  created_ = AnswerMember<std::string>(kShellService, built, "created");
+  host_ = AnswerMember<ShellInside>(kShellService, built, "host");
+  limits_ = AnswerMember<std::string>(kShellService, built, "limits");
+  ipv6_limits_ = AnswerMember<std::string>(kShellService, built, "ipv6_limits");
+  const auto indices = AnswerMember<std::vector<int>>(kShellService, built, "ports");
   if (indices.size() != ports_.size() || answer.descriptors.size() != ports_.size() + 1) {
     throw Error("the shell has not all its ports");
   }
@@ -66,7 +66,8 @@ void Shell::Signal(int number) { privilege::SignalKeptProgram(root_, number); }
 void Shell::EndProgram() { privilege::EndKeptProgram(root_); }
 
 uint64_t Shell::CountUnsent() {
-  return Member<uint64_t>(root_.CallJson(ShellRequest::kCountUnsent), "connections");
+  return AnswerMember<uint64_t>(kShellService, root_.CallJson(ShellRequest::kCountUnsent),
+                                "connections");
 }
 
 }  // namespace viaduct::emulate

@@ -135,7 +135,7 @@ HubEncryption::HubEncryption(uint16_t port)
   open_ = keys.open;
   const json request = {{"secret", keys.secret.ToString()}, {"port", port}};
   ipc::Message answer = root_.Call(HubRequest::kBuild, request.dump());
-  port_ = Member<uint16_t>(ipc::DecodeJson(answer.payload), "port");
+  port_ = ipc::AnswerMember<uint16_t>(kHubService, ipc::DecodeAnswer(kHubService, answer), "port");
   if (answer.descriptors.size() != 1) throw Error("the hub's encryption has no socket");
   inner_socket_ = std::move(answer.descriptors[0]);
 }

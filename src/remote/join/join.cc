@@ -12,8 +12,8 @@ Join::Join(const JoinRequest& request)
       hub_(request.hub.ToString()) {
   root_.LimitWaiting(std::nullopt, ipc::Caller::kGrace);
   const nlohmann::json built = root_.CallJson(JoinKeeperRequest::kBuild, EncodeJoin(request));
-  name_ = ipc::Member<std::string>(built, "name");
-  interface_ = ipc::Member<std::string>(built, "interface");
+  name_ = ipc::AnswerMember<std::string>(kJoinService, built, "name");
+  interface_ = ipc::AnswerMember<std::string>(kJoinService, built, "interface");
 }
 
 void Join::ChangeHub(const claim::EncryptedTunnel& tunnel) {

@@ -61,6 +61,14 @@ int Poll(std::span<pollfd> waits, Instant deadline) {
 
 }  // namespace
 
+json DecodeAnswer(const Service& service, const Message& answer) {
+  try {
+    return DecodeJson(answer.payload);
+  } catch (const UsageError& error) {
+    throw ProtocolError(service, error.what());
+  }
+}
+
 Caller::Caller(UniqueFd connection, int pid, const Service& service, std::string ended)
     : connection_(std::move(connection), service),
       ended_(std::move(ended)),
@@ -118,7 +126,7 @@ Message Caller::Call(Code code, std::string_view payload, const std::vector<int>
 }
 
 json Caller::CallJson(Code code, const json& arguments) {
-  return DecodeJson(Call(code, arguments.dump()).payload);
+  return DecodeAnswer(connection_.service(), Call(code, arguments.dump()));
 }
 
 void Caller::CheckAlive() const {

@@ -7,11 +7,24 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/time.h"
 #include "sys/ipc/connection.h"
 
 namespace viaduct::ipc {
+
+// The value of an answer, and one of its members. Both throw ProtocolError if it is malformed: that
+// is the service's fault, not the wrong usage of whoever asked.
+nlohmann::json DecodeAnswer(const Service& service, const Message& answer);
+template <class T>
+T AnswerMember(const Service& service, const nlohmann::json& value, const char* name) {
+  try {
+    return Member<T>(value, name);
+  } catch (const UsageError& error) {
+    throw ProtocolError(service, error.what());
+  }
+}
 
 // The asking end. Its destructor waits until the service has closed the connection: at once, unless
 // this was its last connection; then after the service has cleaned up. After an answer that did not

@@ -49,6 +49,39 @@ TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
   ends_.second.reset();
 }
 
+// A service that answers each request with the same payload.
+class Parrot {
+ public:
+  Parrot(UniqueFd connection, Answer answer, std::string payload)
+      : thread_([connection = std::move(connection), answer, payload]() mutable {
+          Connection end(std::move(connection), kTalk);
+          Message request;
+          while (end.Receive(&request) == Connection::Status::kMessage) {
+            end.Send(answer, request.sequence, payload);
+          }
+        }) {}
+  ~Parrot() { thread_.join(); }
+  Parrot(const Parrot&) = delete;
+  Parrot& operator=(const Parrot&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+TEST_F(SilentTest, AMalformedAnswerIsTheServicesFault) {
+  for (const auto& [answer, payload] :
+       {std::pair(Answer::kReply, "{{{"), std::pair(Answer::kReply, "[1]"),
+        std::pair(Answer::kError, "{{{"), std::pair(Answer::kError, "{\"message\": 1}"),
+        std::pair(Answer::kError, "{\"message\": \"m\", \"status\": \"2\"}")}) {
+    auto ends = sys::MakeSocketPair(SOCK_SEQPACKET);
+    const Parrot parrot(std::move(ends.second), answer, payload);
+    Caller caller(std::move(ends.first), 0, kTalk, "it has ended");
+    EXPECT_THROW(caller.CallJson(kDescribe), ProtocolError) << payload;
+  }
+  EXPECT_THROW(AnswerMember<int>(kTalk, {{"pid", "1"}}, "pid"), ProtocolError);
+  EXPECT_THROW(AnswerMember<int>(kTalk, nlohmann::json::object(), "pid"), ProtocolError);
+}
+
 // SIGTERM is blocked, and has come.
 class InterruptedTest : public SilentTest {
  protected:

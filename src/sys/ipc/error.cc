@@ -1,5 +1,7 @@
 #include "sys/ipc/error.h"
 
+#include <optional>
+
 #include "base/text/json_text.h"
 #include "sys/process/user_program.h"
 
@@ -7,6 +9,26 @@ namespace viaduct::ipc {
 namespace {
 
 using nlohmann::json;
+
+struct Decoded {
+  json value;
+  std::string message;
+  ExitStatus status;
+  std::optional<int> execute;  // sys::ExecuteError's number
+};
+
+Decoded Decode(const Service& service, std::string_view payload) {
+  try {
+    Decoded error;
+    error.value = DecodeJson(payload);
+    error.message = Member<std::string>(error.value, "message");
+    error.status = static_cast<ExitStatus>(Member<int>(error.value, "status"));
+    if (error.value.contains("execute")) error.execute = Member<int>(error.value, "execute");
+    return error;
+  } catch (const UsageError& error) {
+    throw ProtocolError(service, error.what());
+  }
+}
 
 }  // namespace
 
@@ -23,15 +45,12 @@ std::string EncodeError(const Service& service, const Error& error) {
 }
 
 void ThrowDecodedError(const Service& service, std::string_view payload) {
-  const json value = DecodeJson(payload);
-  const auto message = Member<std::string>(value, "message");
+  const auto [value, message, status, execute] = Decode(service, payload);
   if (value.contains("described") && service.throw_error != nullptr) {
     service.throw_error(message, value["described"]);
   }
-  if (value.contains("execute")) {
-    throw sys::ExecuteError(message, Member<int>(value, "execute"));
-  }
-  switch (static_cast<ExitStatus>(Member<int>(value, "status"))) {
+  if (execute) throw sys::ExecuteError(message, *execute);
+  switch (status) {
     case ExitStatus::kUsage:
       throw UsageError(message);
     case ExitStatus::kEnvironment:

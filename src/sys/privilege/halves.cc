@@ -179,8 +179,9 @@ ServiceProcess Ask(const ipc::Service& service) {
   if (answer->descriptors.size() != 1) {
     throw Error("root's half of the command gave no connection");
   }
-  return {std::move(answer->descriptors[0]),
-          ipc::Member<int>(ipc::DecodeJson(answer->payload), "pid")};
+  return {
+      std::move(answer->descriptors[0]),
+      ipc::AnswerMember<int>(kStewardService, ipc::DecodeAnswer(kStewardService, *answer), "pid")};
 }
 
 ipc::Caller CallerOf(const ipc::Service& service, std::string ended) {
