@@ -536,3 +536,11 @@ def remove(left: list[str]) -> None:
             execute(["ip", "netns", "delete", name])
         elif kind == "link":
             execute(["ip", "link", "delete", name])
+
+
+def without_wall_clock(run: dict[str, Any]) -> str:
+    """The results without the keys on when, where and how fast they were computed."""
+    run = json.loads(json.dumps(run))
+    for key in ("environment", "setup_seconds", "teardown_seconds", "timing", "loop"):
+        run.pop(key, None)
+    return json.dumps(run, indent=1, sort_keys=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import results, viaduct
-from test_simulate import without_wall_clock
+from labs import results, viaduct, without_wall_clock
 
 LINE = """
 name: kernelline

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from labs import PATIENCE, VIADUCT, Running, environment, results, viaduct, wait_until
-from test_terminal import Terminal
+from terminals import Terminal
 
 SCENARIO = """
 name: NAME

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import BUILD, Done, environment, results, viaduct
-from test_simulate import without_wall_clock
+from labs import BUILD, Done, environment, results, viaduct, without_wall_clock
 
 SCENARIO = """
 name: versions

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import test_privilege
+import users
 from labs import (
     VIADUCT,
     Done,
@@ -29,9 +29,10 @@ from labs import (
     viaduct,
     wait_until,
 )
-from test_privilege import User
+from users import User
 
-user = test_privilege.user
+user = users.user
+
 
 SCENARIO = """
 nodes: {{n0: {{}}, n1: {{}}, db: {{container: {container}}}}}

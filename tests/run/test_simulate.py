@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import REPOSITORY, VIADUCT, as_nobody, execute, results, running, viaduct
+from labs import (
+    REPOSITORY,
+    VIADUCT,
+    as_nobody,
+    execute,
+    results,
+    running,
+    viaduct,
+    without_wall_clock,
+)
 
 LINE = """
 name: simline
@@ -22,14 +30,6 @@ flows:
   - {type: ping, from: n3, to: n0}
   - {type: tcp, from: n0, to: n3, rate: 1Mbit}
 """
-
-
-def without_wall_clock(run: dict[str, Any]) -> str:
-    """The results without the keys on when, where and how fast they were computed."""
-    run = json.loads(json.dumps(run))
-    for key in ("environment", "setup_seconds", "teardown_seconds", "timing", "loop"):
-        run.pop(key, None)
-    return json.dumps(run, indent=1, sort_keys=True)
 
 
 def simulate(folder: Path, name: str, *arguments: str) -> dict[str, Any]:

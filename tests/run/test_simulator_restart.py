@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from labs import (
@@ -23,13 +22,13 @@ from labs import (
     environment,
     execute,
     inside,
-    marked_processes,
     namespaces,
     own_routes,
     records,
     viaduct,
     wait_until,
 )
+from simulators import await_restart, history, kill_simulator, parent_of, simulators
 
 Write = Callable[[str], Path]
 PLANES = ["kernel", "ebpf", "joined", "userspace"]
@@ -60,35 +59,6 @@ def up(file: Path, lab: str) -> Iterator[None]:
     finally:
         if lab in records():
             viaduct("down", lab).expect()
-
-
-def simulators() -> list[int]:
-    """Those of this session."""
-    return [pid for pid, line in marked_processes().items() if "viaduct-sim" in line]
-
-
-def parent_of(pid: int) -> int:
-    """The process that started it."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def history(lab: str) -> dict[str, Any]:
-    """What is known of the lab's simulators."""
-    listed = json.loads(viaduct("ls", "--json").expect().output)
-    (found,) = (each["simulator"] for each in listed if each["lab"] == lab)
-    return dict(found)
-
-
-def kill_simulator() -> int:
-    """The pid that it had."""
-    (simulator,) = simulators()
-    os.kill(simulator, signal.SIGKILL)
-    return simulator
-
-
-def await_restart(lab: str, times: int = 1) -> None:
-    """Until the new one has converged."""
-    wait_until(lambda: history(lab)["restarts"] == times, "another simulator took over")
 
 
 class Pings:

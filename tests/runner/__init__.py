@@ -1,1 +1,1 @@
-"""Parts of tests/run."""
+"""Parts of tests/run-tests."""

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from kernels import need
-from labs import BUILD, results, viaduct
-from test_simulate import without_wall_clock
+from labs import BUILD, results, viaduct, without_wall_clock
 
 Run = Callable[..., dict[str, Any]]
 LINE = "nodes: 4\nlinks: [{line: all}]\n"

@@ -19,7 +19,7 @@ from labs import (
     viaduct,
     wait_until,
 )
-from test_simulator_restart import await_restart, kill_simulator
+from simulators import await_restart, kill_simulator
 
 Write = Callable[[str], Path]
 USERSPACE = "data_plane: userspace\n"
