@@ -43,9 +43,8 @@ PlaneOf(const Scenario& scenario, const NodeSettings& settings)
     {
         return &viaduct::fib::kKernelPlane; // a host's
     }
-    return viaduct::scenario::HasRBridges(scenario) && !settings.host
-               ? viaduct::fib::OfRBridge(*settings.data_plane)
-               : settings.data_plane;
+    return viaduct::scenario::HasRBridges(scenario) && !settings.host ? settings.data_plane->bridged
+                                                                      : settings.data_plane;
 }
 
 /** The end of a link between hosts that is here. */

@@ -34,7 +34,7 @@ bool TakesValue(const CLI::Option& option) { return option.get_items_expected_ma
 
 // Of an option or operand; empty where the values are not a few words.
 std::string Values(const std::string& name) {
-  if (name == "--mode") return scenario::FindKey("mode").choices;
+  if (name == "--mode") return scenario::ChoicesOf(scenario::FindKey("mode"));
   if (name == "TOPOLOGY" || name == "--topo") {
     return fmt::format("{}", fmt::join(scenario::SampleTopologies(), " "));
   }

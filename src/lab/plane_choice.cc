@@ -17,7 +17,7 @@ struct Reach {
 // What each node would have if all that are open had the plane `joined`.
 std::map<std::string, Reach> ReachesOf(Topology topology) {
   for (Node& node : topology.nodes) {
-    if (node.data_plane == &fib::kAutoPlane) node.data_plane = &fib::kJoinedPlane;
+    if (node.data_plane->joined != nullptr) node.data_plane = node.data_plane->joined;
   }
   std::map<std::string, Reach> reaches;
   for (const Link& link : topology.links) {
@@ -37,10 +37,11 @@ std::set<std::string> Joinable(const Topology& topology,
                                const std::map<std::string, Reach>& reaches) {
   std::set<std::string> nodes;
   for (const Node& node : topology.nodes) {
-    const bool is_open =
-        node.data_plane == &fib::kAutoPlane || node.data_plane == &fib::kJoinedPlane;
+    const fib::DataPlane& plane =
+        node.data_plane->joined != nullptr ? *node.data_plane->joined : *node.data_plane;
     const auto reach = reaches.find(node.name);
-    if (is_open && node.by_hop.empty() && reach != reaches.end() && reach->second.wires > 1) {
+    if (plane.layout.joins_paths && node.by_hop.empty() && reach != reaches.end() &&
+        reach->second.wires > 1) {
       nodes.insert(node.name);
     }
   }
@@ -63,12 +64,12 @@ std::map<std::string, std::string> ChooseJoined(Topology* topology) {
   const std::set<std::string> routers = Joinable(*topology, reaches);
   std::map<std::string, std::string> reasons;
   for (Node& node : topology->nodes) {
-    if (node.data_plane != &fib::kAutoPlane) continue;
+    if (node.data_plane->joined == nullptr) continue;
     const auto reach = reaches.find(node.name);
     std::string& reason = reasons[node.name];
     if (reach != reaches.end()) reason = WhyJoined(node, reach->second, routers);
     if (!reason.empty()) {
-      node.data_plane = &fib::kJoinedPlane;
+      node.data_plane = node.data_plane->joined;
     } else {
       reason = node.by_hop.empty() ? "no other router beyond a plain wire" : node.by_hop;
     }

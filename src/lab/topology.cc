@@ -87,10 +87,9 @@ void CheckRemote(const Topology& topology, const Remote& remote) {
 
 // What is there already stays as it is.
 void CheckContainer(const Node& node) {
+  const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kContainer);
+  if (!why_not.empty()) throw UsageError(fmt::format("node {}: {}", node.name, why_not));
   const std::string what = "node " + node.name + ": a container ";
-  if (node.data_plane != &fib::kKernelPlane) {
-    throw UsageError(what + "has a kernel, and no other data plane");
-  }
   if (!node.sysctls.empty()) throw UsageError(what + "keeps its kernel settings");
   if (!node.loopback.empty()) throw UsageError(what + "keeps its loopback interface");
   for (const Interface& interface : node.interfaces) {
@@ -112,7 +111,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   }
   if (!node.container.empty()) CheckContainer(node);
   CheckLoopbacks(node);
-  if (node.program.has_value() != (node.data_plane == &fib::kUserspaceProgram)) {
+  if (node.program.has_value() != (node.data_plane->port_frames == fib::PortFrames::kOfProtocol)) {
     throw UsageError("node " + node.name + ": a forwarding program needs the data plane program");
   }
   if (node.program) node.program->Check();

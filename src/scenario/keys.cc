@@ -62,7 +62,7 @@ constexpr Key kKeys[] = {
      that is right for the scenario, which the results and the command name with the reason; `simulator`. The
      default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf`, `simulator`, or
      `auto`, which is `ebpf` where this machine has it. Or a map, `{program: NAME}`, of nodes that forward frames.)",
-     "ebpf", "kernel ebpf joined userspace auto simulator", "-yyyyyy"},
+     "ebpf", "", "-yyyyyy"},
     {"data_plane.program", Type::kText, Elsewhere(),
      R"(The nodes that are not hosts forward the hosts' Ethernet frames by this program, in every mode: `bridge`, which
      learns, `hub`, or a shared library (`FILE.so`) with a class of your own ([layer 2](howto/layer2.md)). All hosts
@@ -163,8 +163,7 @@ constexpr Key kKeys[] = {
      several `hosts`.)",
      "none", "none", "yyyyyyr"},
     {"nodes.NAME.data_plane", Type::kPlane, Custom<NodeSettings, PrintPlane>(),
-     "Where this node's packets are forwarded; default: `data_plane`.", "kernel",
-     "kernel ebpf joined userspace auto simulator", "-yyyyyy"},
+     "Where this node's packets are forwarded; default: `data_plane`.", "kernel", "", "-yyyyyy"},
     {"nodes.NAME.data_plane.program", Type::kText, Elsewhere(),
      "The program that forwards this node's frames; default: `data_plane.program`.", "hub", "",
      "yyyyyyr"},
@@ -487,6 +486,15 @@ std::string_view Key::Section() const {
   return whole.substr(0, whole.size() - std::min(Name().size() + 1, whole.size()));
 }
 
+std::string ChoicesOf(const Key& key) {
+  if (key.type != Type::kPlane) return key.choices;
+  std::string names;
+  for (const fib::DataPlane* plane : fib::DataPlanes()) {
+    names += fmt::format("{}{}", names.empty() ? "" : " ", plane->name);
+  }
+  return names;
+}
+
 std::string DescribeType(const Key& key) {
   // In the order of Type.
   constexpr const char* kDescriptions[] = {"text",
@@ -512,7 +520,7 @@ std::string DescribeType(const Key& key) {
                                            "a number, a list of names, or a map",
                                            "a list of maps"};
   static_assert(std::size(kDescriptions) == static_cast<size_t>(Type::kAlias) + 1);
-  std::string words = key.choices;
+  std::string words = ChoicesOf(key);
   for (size_t at = 0; (at = words.find(' ', at)) != std::string::npos; at += 2) {
     words.replace(at, 1, ", ");
   }

@@ -37,7 +37,7 @@ enum class Type {
   kTable,     // a map from names to texts
   kSection,   // a map with keys of its own
   kProtocol,  // the same, or the value of its key protocol
-  kPlane,     // one of the words in `choices`, or a map with keys of its own
+  kPlane,     // the name of a data plane (fib::DataPlanes()), or a map with keys of its own
   kSections,  // a list of sections
   kNodeSet,   // a number, a list of names, or a section for each name
   kAlias,     // another name of the key in `fallback`
@@ -101,6 +101,8 @@ struct Key {
 std::span<const Key> Keys();
 // The key at `path`, which must exist.
 const Key& FindKey(std::string_view path);
+// The words that it may be, separated by spaces; "" where it is none of a few words.
+std::string ChoicesOf(const Key& key);
 // "a duration such as 10s", for messages and the documentation.
 std::string DescribeType(const Key& key);
 

@@ -57,10 +57,10 @@ void CheckMulticastNode(const Section& section, const char* key, const Scenario&
                                   "groups in mode simulate",
                                   name));
   }
-  if (scenario.mode == Mode::kOffload && node.data_plane == &fib::kSimulatorPlane) {
-    section.Fail(key, fmt::format("the data plane of {} is the simulator, for which there is no "
-                                  "traffic to groups",
-                                  name));
+  if (scenario.mode != Mode::kOffload || node.data_plane == nullptr) return;
+  const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kMulticast);
+  if (!why_not.empty()) {
+    section.Fail(key, fmt::format("there is no traffic to groups at {}: {}", name, why_not));
   }
 }
 

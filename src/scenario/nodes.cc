@@ -161,8 +161,9 @@ class NodeReader {
     if (!node.physical_interfaces.empty()) {
       section.Fail("interfaces", "a container takes none of this machine's");
     }
-    if (node.data_plane != nullptr && node.data_plane != &fib::kKernelPlane) {
-      section.Fail("data_plane", "a container has a kernel, and no other data plane");
+    if (node.data_plane != nullptr) {
+      const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kContainer);
+      if (!why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
     node.host = true;
     node.data_plane = &fib::kKernelPlane;
@@ -198,7 +199,7 @@ class NodeReader {
       const fib::DataPlane& plane = read.plane ? *read.plane : fib::kUserspaceProgram;
       const std::string_view why_not = plane.WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
-      if (IsRemoteRouter(node) && node.data_plane != &fib::kSimulatorPlane) {
+      if (IsRemoteRouter(node) && !plane.in_simulator) {
         section.Fail("data_plane",
                      "the client of this node sends and receives by the simulator; leave it out");
       }

@@ -13,8 +13,7 @@ namespace {
 
 // Whether only the whole file can have given the node this data plane.
 bool HasSharedPlane(const NodeSettings& node) {
-  return IsRemoteRouter(node) && node.data_plane != nullptr &&
-         node.data_plane != &fib::kSimulatorPlane;
+  return IsRemoteRouter(node) && node.data_plane != nullptr && !node.data_plane->in_simulator;
 }
 
 }  // namespace

@@ -140,13 +140,13 @@ bool RunsProtocol(const Scenario& scenario, const NodeSettings& node) {
 
 std::string WhyNoRBridge(const NodeSettings& node, Mode mode) {
   if (node.data_plane == nullptr) return "";
-  if (fib::OfRBridge(*node.data_plane) == nullptr) {
+  if (node.data_plane->bridged == nullptr) {
     return fmt::format(
         "{} forwards packets, and {} is an RBridge, which forwards frames; give "
         "userspace, ebpf or auto, or leave it out",
         node.data_plane->name, node.name);
   }
-  if (mode == Mode::kTraditional && node.data_plane != &fib::kSimulatorPlane) {
+  if (mode == Mode::kTraditional && !node.data_plane->in_simulator) {
     return fmt::format(
         "{}: in mode traditional ns-3 forwards the frames of {}, an RBridge; leave "
         "it out, or use mode emulate or offload",

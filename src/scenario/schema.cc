@@ -25,7 +25,7 @@ ordered_json AnyOf(std::initializer_list<ordered_json> schemas) { return {{"anyO
 
 ordered_json Choice(const Key& key) {
   ordered_json words = ordered_json::array();
-  std::istringstream choices(key.choices);
+  std::istringstream choices(ChoicesOf(key));
   for (std::string word; choices >> word;) words.push_back(word);
   words.push_back(nullptr);
   return {{"enum", words}};

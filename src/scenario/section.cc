@@ -126,7 +126,7 @@ std::string Section::Text(std::string_view key) const {
   const Value* member = Find(key);
   std::string text = member ? member->text : known.Default();
   if (member && (known.type == Type::kChoice || known.type == Type::kPlane)) {
-    const std::string choices = fmt::format(" {} ", known.choices);
+    const std::string choices = fmt::format(" {} ", ChoicesOf(known));
     if (text.find(' ') != std::string::npos || text.empty() ||
         choices.find(" " + text + " ") == std::string::npos) {
       Fail(key, fmt::format("'{}' is not {}", text, DescribeType(known)));
@@ -142,7 +142,7 @@ std::string Section::Text(std::string_view key) const {
 
 size_t Section::ChoiceIndex(std::string_view key) const {
   const std::string word = " " + Text(key) + " ";
-  const std::string before = fmt::format(" {} ", FindKey(PathOf(key)).choices);
+  const std::string before = fmt::format(" {} ", ChoicesOf(FindKey(PathOf(key))));
   return static_cast<size_t>(
       std::count(before.begin(), before.begin() + static_cast<long>(before.find(word)), ' '));
 }

@@ -94,7 +94,7 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     const fib::DataPlane& plane = *std::get<0>(GetParam());
     family_ = std::get<1>(GetParam());
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    const bool has_program = &plane == &fib::kEbpfPlane || &plane == &fib::kJoinedPlane;
+    const bool has_program = &plane == &fib::kEbpfPlane || plane.layout.joins_paths;
     if (const std::string why = bpf::WhyNot(); has_program && !why.empty()) GTEST_SKIP() << why;
     client_.emplace(Client::ConnectOrSpawn());
     client_->CreateLab(Diamond(plane));

@@ -43,28 +43,17 @@ namespace {
 // Between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
 constexpr Duration kPatience = Duration::Milliseconds(500);
 
-bool MayUseEbpf(const fib::DataPlane& plane) {
-  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane ||
-         &plane == &fib::kUserspacePlane || &plane == &fib::kEbpfRBridge ||
-         &plane == &fib::kAutoRBridge;
-}
-
-bool MayForward(const fib::DataPlane& plane) {
-  return &plane == &fib::kUserspacePlane || &plane == &fib::kUserspaceRBridge ||
-         &plane == &fib::kAutoRBridge || &plane == &fib::kUserspaceProgram;
-}
-
 // Settles the planes of nodes that the scenario leaves open where paths can be joined; the others
 // stay open until their interfaces are there. Returns why, or why not, by node.
 std::map<std::string, std::string> ChoosePlanes(lab::Topology* topology) {
   const bool is_open = std::ranges::any_of(
-      topology->nodes, [](const lab::Node& node) { return node.data_plane == &fib::kAutoPlane; });
+      topology->nodes, [](const lab::Node& node) { return node.data_plane->joined != nullptr; });
   if (!is_open) return {};
   static const std::string why_not = bpf::WhyNotJoined();
   if (why_not.empty()) return lab::ChooseJoined(topology);
   std::map<std::string, std::string> reasons;
   for (const lab::Node& node : topology->nodes) {
-    if (node.data_plane == &fib::kAutoPlane) reasons[node.name] = why_not;
+    if (node.data_plane->joined != nullptr) reasons[node.name] = why_not;
   }
   return reasons;
 }
@@ -74,22 +63,20 @@ bool JoinsPaths(const lab::Topology& topology) {
                              [&](const lab::Link& link) { return lab::IsJoined(topology, link); });
 }
 
-// For each node its namespace, a session in it, its routes and a link monitor; for each emulated
-// link the engine's two ports; for each eBPF program its tables and a link for each interface; for
-// each node of the forwarder its memory, and while that starts its sockets (three of each
-// interface, and the broker's copy of one); for each node that goes by hop, as where a protocol
-// finds routes on demand, the two links of an interface's copies; and what programs and clients
-// need.
+// For each node its namespace, a session in it, its routes and a link monitor, and what its data
+// plane needs; for each emulated link the engine's two ports; where paths are joined the program of
+// each interface; for each node that goes by hop, as where a protocol finds routes on demand, the
+// two links of an interface's copies; and what programs and clients need.
 void RequireDescriptorsFor(const lab::Topology& topology) {
-  constexpr size_t kPerNode = 4, kPerProgram = 12, kPerForwarder = 13, kPerLink = 2, kBeside = 64;
+  constexpr size_t kPerNode = 4, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
   size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size();
   const bool joins = JoinsPaths(topology);
   for (const lab::Node& node : topology.nodes) {
-    if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
+    const fib::DescriptorsNeeded& own = node.data_plane->descriptors;
+    needed += own.per_node + own.per_interface * node.interfaces.size();
     if (joins) needed += 1 + 2 * node.interfaces.size();
     if (!node.by_hop.empty()) needed += 2 * node.interfaces.size();
-    if (MayForward(*node.data_plane)) needed += kPerForwarder + 4 * node.interfaces.size();
   }
   sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }
@@ -104,7 +91,7 @@ std::map<std::string, LabOperations::NodeState> LabOperations::MakeNodes(
     const auto reason = reasons.find(node.name);
     const std::string why = reason == reasons.end() ? "" : reason->second;
     fib::Choice choice = fib::ChoosePlane(*node.data_plane, place, why);
-    if (!why.empty() && node.data_plane != &fib::kAutoPlane) choice.reason = why;
+    if (!why.empty() && node.data_plane->joined == nullptr) choice.reason = why;
     nodes.try_emplace(node.name, choice, place);
   }
   return nodes;
@@ -341,8 +328,10 @@ void LabOperations::SetNeighbours(const std::string& node,
 
 UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family family,
                                       const std::vector<std::string>& interfaces) {
-  if (!TheLab().GetNode(node).data_plane->layout.addresses_on_interfaces) {
-    throw UsageError("node " + node + " routes no multicast: its data plane is the simulator");
+  const std::string_view why_not =
+      TheLab().GetNode(node).data_plane->WhyNot(fib::Feature::kMulticast);
+  if (!why_not.empty()) {
+    throw UsageError(fmt::format("node {} routes no multicast: {}", node, why_not));
   }
   std::vector<int> ifindexes;
   ifindexes.reserve(interfaces.size());

@@ -45,133 +45,16 @@ std::unique_ptr<RouteSink> MakeEbpfRBridge(const NodePlace& place) {
   return std::make_unique<EbpfRBridge>(place);
 }
 
+std::unique_ptr<RouteSink> MakeNone(const NodePlace&) { return std::make_unique<NoRoutes>(); }
+
 template <const DataPlane& kOpen>
 std::unique_ptr<RouteSink> MakeChosen(const NodePlace& place) {
   return ChoosePlane(kOpen, place).plane->make_sink(place);
 }
 
-std::unique_ptr<RouteSink> MakeNone(const NodePlace&) { return std::make_unique<NoRoutes>(); }
-
-constexpr std::array kRefusedByKernel = {
-    Refusal{Feature::kProgramDevice,
-            "program addresses are for nodes whose data plane is the simulator"},
-    Refusal{Feature::kSimulatedTcp,
-            "ns-3's TCP cannot reach the network when the kernel is the data plane; run a real "
-            "program, or use the simulator as this node's data plane"},
-};
-constexpr std::array kRefusedByRBridge = {
-    Refusal{Feature::kKernelStack, "an RBridge has no stack"},
-    Refusal{Feature::kProgramDevice, "an RBridge has no addresses for programs"},
-};
-constexpr std::array kRefusedByProgram = {
-    Refusal{Feature::kKernelStack, "a node that forwards frames by a program has no stack"},
-    Refusal{Feature::kProgramDevice,
-            "a node that forwards frames by a program has no addresses for others"},
-};
-constexpr std::array kRefusedBySimulator = {
-    Refusal{Feature::kKernelStack, "the kernel always forwards a host's packets"},
-};
-
-}  // namespace
-
-constinit const DataPlane kKernelPlane{
-    "kernel",
-    {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
-    PortFrames::kControl,
-    MakeKernelRoutes,
-    kRefusedByKernel};
-
-constexpr NodeLayout kFramesOnly{
-    .addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false};
-
-// The kernel's stack is complete behind the program, so it needs what the kernel needs.
-constinit const DataPlane kEbpfPlane{
-    "ebpf",
-    {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
-    PortFrames::kControl,
-    MakeEbpfRoutes,
-    kRefusedByKernel};
-
-// The kernel does what cannot be joined.
-constinit const DataPlane kJoinedPlane{"joined",
-                                       {.addresses_on_interfaces = true,
-                                        .kernel_forwards = true,
-                                        .keeps_offloads = true,
-                                        .joins_paths = true},
-                                       PortFrames::kControl,
-                                       MakeKernelRoutes,
-                                       kRefusedByKernel};
-
-// The kernel answers for the node and sends what it sends, but forwards nothing; the forwarder
-// reads frames as they would be on a wire.
-constinit const DataPlane kUserspacePlane{
-    "userspace",
-    {.addresses_on_interfaces = true, .kernel_forwards = false, .keeps_offloads = false},
-    PortFrames::kControl,
-    MakeUserspaceRoutes,
-    kRefusedByKernel};
-
-constinit const DataPlane kAutoPlane{
-    "auto",
-    {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
-    PortFrames::kControl,
-    MakeChosen<kAutoPlane>,
-    kRefusedByKernel};
-
-constinit const DataPlane kSimulatorPlane{"simulator", kFramesOnly, PortFrames::kAll, MakeNone,
-                                          kRefusedBySimulator};
-
-// The node's kernel is not involved: an RBridge has no addresses, and its frames are taken from the
-// interfaces as they would be on a wire.
-constinit const DataPlane kUserspaceRBridge{"userspace-rbridge", kFramesOnly, PortFrames::kPdus,
-                                            MakeUserspaceRBridge, kRefusedByRBridge};
-
-constinit const DataPlane kEbpfRBridge{"ebpf-rbridge", kFramesOnly, PortFrames::kPdus,
-                                       MakeEbpfRBridge, kRefusedByRBridge};
-
-constinit const DataPlane kAutoRBridge{"auto-rbridge", kFramesOnly, PortFrames::kPdus,
-                                       MakeChosen<kAutoRBridge>, kRefusedByRBridge};
-
-constinit const DataPlane kUserspaceProgram{"program", kFramesOnly, PortFrames::kOfProtocol,
-                                            MakeUserspaceProgram, kRefusedByProgram};
-
-namespace {
 constexpr const char* kAsked = "the scenario asks for it";
-constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
-                                    &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
-constexpr std::array kFramePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge,
-                                     &kUserspaceProgram};
 
-Choice ChooseRBridgePlane() {
-  static const std::string why_not = bpf::WhyNoRBridge();
-  if (!why_not.empty()) return {&kUserspaceRBridge, why_not};
-  return {&kEbpfRBridge, "the fastest for an RBridge"};
-}
-
-std::string ReasonForUserspace() {
-  static const std::string why_not = bpf::WhyNoCopyFilter();
-  if (why_not.empty()) return kAsked;
-  return fmt::format("{}; its kernel gets a copy of every packet, which makes it slower: {}",
-                     kAsked, why_not);
-}
-}  // namespace
-
-const DataPlane* OfRBridge(const DataPlane& asked) {
-  if (&asked == &kUserspacePlane) return &kUserspaceRBridge;
-  if (&asked == &kEbpfPlane) return &kEbpfRBridge;
-  if (&asked == &kAutoPlane) return &kAutoRBridge;
-  return &asked == &kSimulatorPlane ? &kSimulatorPlane : nullptr;
-}
-
-std::string_view DataPlane::WhyNot(Feature feature) const {
-  const auto found = std::ranges::find(refusals, feature, &Refusal::feature);
-  return found == refusals.end() ? "" : found->reason;
-}
-
-Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop) {
-  if (&asked == &kAutoRBridge) return ChooseRBridgePlane();
-  if (&asked == &kUserspacePlane) return {&asked, ReasonForUserspace()};
-  if (&asked != &kAutoPlane) return {&asked, kAsked};
+Choice ChooseForRouter(const NodePlace& place, const std::string& by_hop) {
   if (place.interfaces.size() < 2 || place.wires.empty()) {
     return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};
   }
@@ -179,6 +62,172 @@ Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::st
   if (!why_not.empty()) return {&kKernelPlane, why_not};
   return {&kEbpfPlane, "the fastest hop by hop: " + by_hop};
 }
+
+Choice ChooseForRBridge(const NodePlace&, const std::string&) {
+  static const std::string why_not = bpf::WhyNoRBridge();
+  if (!why_not.empty()) return {&kUserspaceRBridge, why_not};
+  return {&kEbpfRBridge, "the fastest for an RBridge"};
+}
+
+// Always this one; the reason says what it costs here.
+Choice ChooseUserspace(const NodePlace&, const std::string&) {
+  static const std::string why_not = bpf::WhyNoCopyFilter();
+  if (why_not.empty()) return {&kUserspacePlane, kAsked};
+  return {&kUserspacePlane,
+          fmt::format("{}; its kernel gets a copy of every packet, which makes it slower: {}",
+                      kAsked, why_not)};
+}
+
+constexpr Refusal kNoProgramDevice{
+    Feature::kProgramDevice, "program addresses are for nodes whose data plane is the simulator"};
+constexpr Refusal kNoSimulatedTcp{
+    Feature::kSimulatedTcp,
+    "ns-3's TCP cannot reach the network when the kernel is the data plane; run a real "
+    "program, or use the simulator as this node's data plane"};
+constexpr Refusal kNoContainer{Feature::kContainer,
+                               "a container has a kernel, and no other data plane"};
+
+constexpr std::array kRefusedByKernel = {kNoProgramDevice, kNoSimulatedTcp};
+constexpr std::array kRefusedBeforeKernel = {kNoProgramDevice, kNoSimulatedTcp, kNoContainer};
+constexpr std::array kRefusedByRBridge = {
+    Refusal{Feature::kKernelStack, "an RBridge has no stack"},
+    Refusal{Feature::kProgramDevice, "an RBridge has no addresses for programs"},
+    Refusal{Feature::kMulticast, "an RBridge forwards frames"},
+    kNoContainer,
+};
+constexpr std::array kRefusedByProgram = {
+    Refusal{Feature::kKernelStack, "a node that forwards frames by a program has no stack"},
+    Refusal{Feature::kProgramDevice,
+            "a node that forwards frames by a program has no addresses for others"},
+    Refusal{Feature::kMulticast, "it forwards frames, by a program"},
+    kNoContainer,
+};
+constexpr std::array kRefusedBySimulator = {
+    Refusal{Feature::kKernelStack, "the kernel always forwards a host's packets"},
+    Refusal{Feature::kMulticast, "its data plane is the simulator"},
+    kNoContainer,
+};
+
+// The kernel's stack is complete behind eBPF programs, so these need what the kernel needs.
+constexpr NodeLayout kKernelLayout{
+    .addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true};
+constexpr NodeLayout kJoinedLayout{.addresses_on_interfaces = true,
+                                   .kernel_forwards = true,
+                                   .keeps_offloads = true,
+                                   .joins_paths = true};
+// The kernel answers for the node and sends what it sends, but forwards nothing; the forwarder
+// reads frames as they would be on a wire.
+constexpr NodeLayout kUserspaceLayout{
+    .addresses_on_interfaces = true, .kernel_forwards = false, .keeps_offloads = false};
+// The node's kernel is not involved: it has no addresses, and frames are taken from the interfaces
+// as they would be on a wire.
+constexpr NodeLayout kFramesOnly{
+    .addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false};
+
+// Of an eBPF program its tables and a link for each interface; of the forwarder a node's memory,
+// and while it starts three sockets of each interface and the broker's copy of one.
+constexpr DescriptorsNeeded kForProgram{.per_node = 12, .per_interface = 1};
+constexpr DescriptorsNeeded kForForwarder{.per_node = 13, .per_interface = 4};
+constexpr DescriptorsNeeded kForBoth{
+    .per_node = kForProgram.per_node + kForForwarder.per_node,
+    .per_interface = kForProgram.per_interface + kForForwarder.per_interface};
+
+}  // namespace
+
+constinit const DataPlane kKernelPlane{.name = "kernel",
+                                       .layout = kKernelLayout,
+                                       .port_frames = PortFrames::kControl,
+                                       .make_sink = MakeKernelRoutes,
+                                       .refusals = kRefusedByKernel};
+
+constinit const DataPlane kEbpfPlane{.name = "ebpf",
+                                     .layout = kKernelLayout,
+                                     .port_frames = PortFrames::kControl,
+                                     .make_sink = MakeEbpfRoutes,
+                                     .refusals = kRefusedBeforeKernel,
+                                     .descriptors = kForProgram,
+                                     .bridged = &kEbpfRBridge};
+
+// The kernel does what cannot be joined. The lab counts the joining program's descriptors.
+constinit const DataPlane kJoinedPlane{.name = "joined",
+                                       .layout = kJoinedLayout,
+                                       .port_frames = PortFrames::kControl,
+                                       .make_sink = MakeKernelRoutes,
+                                       .refusals = kRefusedBeforeKernel};
+
+constinit const DataPlane kUserspacePlane{.name = "userspace",
+                                          .layout = kUserspaceLayout,
+                                          .port_frames = PortFrames::kControl,
+                                          .make_sink = MakeUserspaceRoutes,
+                                          .refusals = kRefusedBeforeKernel,
+                                          .descriptors = kForBoth,
+                                          .choose = ChooseUserspace,
+                                          .bridged = &kUserspaceRBridge};
+
+constinit const DataPlane kAutoPlane{.name = "auto",
+                                     .layout = kKernelLayout,
+                                     .port_frames = PortFrames::kControl,
+                                     .make_sink = MakeChosen<kAutoPlane>,
+                                     .refusals = kRefusedBeforeKernel,
+                                     .descriptors = kForProgram,
+                                     .choose = ChooseForRouter,
+                                     .joined = &kJoinedPlane,
+                                     .bridged = &kAutoRBridge};
+
+constinit const DataPlane kSimulatorPlane{.name = "simulator",
+                                          .layout = kFramesOnly,
+                                          .port_frames = PortFrames::kAll,
+                                          .make_sink = MakeNone,
+                                          .refusals = kRefusedBySimulator,
+                                          .bridged = &kSimulatorPlane,
+                                          .in_simulator = true};
+
+constinit const DataPlane kUserspaceRBridge{.name = "userspace-rbridge",
+                                            .layout = kFramesOnly,
+                                            .port_frames = PortFrames::kPdus,
+                                            .make_sink = MakeUserspaceRBridge,
+                                            .refusals = kRefusedByRBridge,
+                                            .descriptors = kForForwarder};
+
+constinit const DataPlane kEbpfRBridge{.name = "ebpf-rbridge",
+                                       .layout = kFramesOnly,
+                                       .port_frames = PortFrames::kPdus,
+                                       .make_sink = MakeEbpfRBridge,
+                                       .refusals = kRefusedByRBridge,
+                                       .descriptors = kForProgram};
+
+constinit const DataPlane kAutoRBridge{.name = "auto-rbridge",
+                                       .layout = kFramesOnly,
+                                       .port_frames = PortFrames::kPdus,
+                                       .make_sink = MakeChosen<kAutoRBridge>,
+                                       .refusals = kRefusedByRBridge,
+                                       .descriptors = kForBoth,
+                                       .choose = ChooseForRBridge};
+
+constinit const DataPlane kUserspaceProgram{.name = "program",
+                                            .layout = kFramesOnly,
+                                            .port_frames = PortFrames::kOfProtocol,
+                                            .make_sink = MakeUserspaceProgram,
+                                            .refusals = kRefusedByProgram,
+                                            .descriptors = kForForwarder};
+
+namespace {
+constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
+                                    &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
+constexpr std::array kFramePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge,
+                                     &kUserspaceProgram};
+}  // namespace
+
+std::string_view DataPlane::WhyNot(Feature feature) const {
+  const auto found = std::ranges::find(refusals, feature, &Refusal::feature);
+  return found == refusals.end() ? "" : found->reason;
+}
+
+Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop) {
+  return asked.choose ? asked.choose(place, by_hop) : Choice{&asked, kAsked};
+}
+
+std::span<const DataPlane* const> DataPlanes() { return kDataPlanes; }
 
 const DataPlane* FindDataPlane(std::string_view name) {
   const auto bridged = std::ranges::find(kFramePlanes, name, &DataPlane::name);

@@ -7,6 +7,7 @@
 // not support.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,8 @@ enum class Feature {
   kKernelStack,    // packets for the node end in the kernel's stack
   kProgramDevice,  // the node's programs are behind a TUN device whose other end is the simulator
   kSimulatedTcp,   // TCP sockets of the simulator's own
+  kContainer,      // the node is a container that is there already
+  kMulticast,      // routes to groups, and sockets that join them
 };
 
 struct Refusal {
@@ -68,6 +71,18 @@ struct NodePlace {
   std::optional<forward::ProgramDescription> program;  // of kUserspaceProgram
 };
 
+// File descriptors that the broker holds for a node's sink, at most.
+struct DescriptorsNeeded {
+  size_t per_node = 0, per_interface = 0;
+};
+
+struct DataPlane;
+
+struct Choice {
+  const DataPlane* plane;  // none that leaves the choice open
+  std::string reason;      // "the scenario asks for it"
+};
+
 struct DataPlane {
   std::string_view name;  // as in scenario files
   NodeLayout layout;
@@ -75,6 +90,17 @@ struct DataPlane {
   // Creates the sink for the routes of a node, whose interfaces have their addresses already.
   std::unique_ptr<RouteSink> (*make_sink)(const NodePlace& place);
   std::span<const Refusal> refusals;
+  DescriptorsNeeded descriptors = {};
+  // Chooses the plane of a node for which the scenario gives this one; null: this one. `by_hop` is
+  // the reason why the node's packets are not joined over several hops.
+  Choice (*choose)(const NodePlace& place, const std::string& by_hop) = nullptr;
+  // What it becomes where several hops are joined; null: it stays what it is. A plane that has one
+  // leaves the choice to the lab.
+  const DataPlane* joined = nullptr;
+  // The plane of an RBridge (WMRP) where a scenario gives this one; null: it forwards no frames.
+  const DataPlane* bridged = nullptr;
+  // The simulator forwards, and has the routes.
+  bool in_simulator = false;
 
   // Why it does not support this feature; empty: it does.
   std::string_view WhyNot(Feature feature) const;
@@ -88,7 +114,8 @@ extern const DataPlane kUserspacePlane;  // the same routes, by a process withou
 extern const DataPlane kAutoPlane;       // one of these: ChoosePlane()
 extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
 
-// The planes of an RBridge (WMRP), which forwards frames: no scenario names them (OfRBridge()).
+// The planes of an RBridge (WMRP), which forwards frames: no scenario names them
+// (DataPlane::bridged).
 extern const DataPlane kUserspaceRBridge;  // a process without privileges
 extern const DataPlane kEbpfRBridge;       // an eBPF program
 extern const DataPlane kAutoRBridge;       // one of these: ChoosePlane()
@@ -96,23 +123,17 @@ extern const DataPlane kAutoRBridge;       // one of these: ChoosePlane()
 // A forwarding program of the scenario's forwards the node's frames (NodePlace::program).
 extern const DataPlane kUserspaceProgram;
 
-// The plane of an RBridge where a scenario asks for this one; null: it cannot forward frames.
-const DataPlane* OfRBridge(const DataPlane& asked);
-
-struct Choice {
-  const DataPlane* plane;  // none that leaves the choice open
-  std::string reason;      // "the scenario asks for it"
-};
-// The plane that a node gets, and why. For kAutoRBridge eBPF if there is; for kAutoPlane the faster
-// of `kernel` and `ebpf` that this machine has and that does something for this node; tries whether
-// there is eBPF, so it needs root. `by_hop`: why the node's packets are not joined over several
-// hops.
+// The plane that a node gets, and why: DataPlane::choose. For kAutoRBridge eBPF if there is; for
+// kAutoPlane the faster of `kernel` and `ebpf` that this machine has and that does something for
+// this node. Tries whether there is eBPF, so it needs root.
 Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop = "");
 
 // Null if there is none of this name; those that forward frames have names too
 // ("userspace-rbridge", "program").
 const DataPlane* FindDataPlane(std::string_view name);
-// All names for a message: "kernel, ebpf, joined, userspace, auto or simulator".
+// Those that a scenario can name, in the order of messages and documents.
+std::span<const DataPlane* const> DataPlanes();
+// Their names for a message: "kernel, ebpf, joined, userspace, auto or simulator".
 std::string DataPlaneNames();
 
 }  // namespace viaduct::fib

@@ -123,6 +123,46 @@ TEST(DataPlane, IsFoundByTheUsersWord) {
   EXPECT_EQ(DataPlaneNames(), "kernel, ebpf, joined, userspace, auto or simulator");
 }
 
+// What a further row must fill in, for the code that asks for capabilities instead of names.
+TEST(DataPlane, EveryPlaneSaysWhatItNeeds) {
+  for (const DataPlane* plane : DataPlanes()) {
+    SCOPED_TRACE(plane->name);
+    EXPECT_EQ(FindDataPlane(plane->name), plane);
+    EXPECT_NE(plane->make_sink, nullptr);
+    const bool kernels = plane->layout.kernel_forwards;
+    // Whatever else forwards a node's packets is a program, with descriptors of its own.
+    if (!kernels && !plane->in_simulator) {
+      EXPECT_GT(plane->descriptors.per_node, 0U);
+      EXPECT_GT(plane->descriptors.per_interface, 0U);
+    }
+    EXPECT_EQ(plane->in_simulator, plane->port_frames == PortFrames::kAll);
+    EXPECT_EQ(plane->WhyNot(Feature::kKernelStack).empty(), plane->layout.addresses_on_interfaces);
+    EXPECT_EQ(plane->WhyNot(Feature::kMulticast).empty(), plane->layout.addresses_on_interfaces);
+    EXPECT_EQ(plane->WhyNot(Feature::kContainer).empty(), plane == &kKernelPlane);
+    if (plane->joined != nullptr) {
+      EXPECT_TRUE(plane->joined->layout.joins_paths);
+      EXPECT_NE(plane->choose, nullptr) << "what it is where nothing is joined";
+    }
+    if (plane->bridged != nullptr) {
+      EXPECT_FALSE(plane->bridged->layout.addresses_on_interfaces);
+    }
+  }
+}
+
+TEST(DataPlane, WhatIsChosenIsOpenNoMore) {
+  for (const DataPlane* plane : DataPlanes()) {
+    SCOPED_TRACE(plane->name);
+    const NodePlace place{
+        .namespace_fd = -1, .ports = {}, .interfaces = {}, .wires = {}, .program = {}};
+    const Choice choice = ChoosePlane(*plane, place, "by hop");
+    EXPECT_EQ(choice.plane->joined, nullptr);
+    EXPECT_FALSE(choice.reason.empty());
+    if (plane->choose == nullptr) {
+      EXPECT_EQ(choice.plane, plane);
+    }
+  }
+}
+
 TEST(DataPlane, SaysWhatItCannotHonour) {
   EXPECT_EQ(kKernelPlane.WhyNot(Feature::kKernelStack), "");
   EXPECT_NE(kKernelPlane.WhyNot(Feature::kSimulatedTcp), "");

@@ -146,7 +146,7 @@ InspectedNode InspectNode(broker::Client& client, const lab::Node& node, const j
   }
   const fib::DataPlane* chosen = fib::FindDataPlane(inspected.data_plane);
   inspected.routes = KernelRoutes(netlink, infos);
-  if (chosen == &fib::kSimulatorPlane) {
+  if (chosen != nullptr && chosen->in_simulator) {
     inspected.routes_elsewhere = "the simulator forwards this node's packets and has its routes";
   } else if (chosen != nullptr && !chosen->layout.kernel_forwards) {
     for (InspectedRoute& route : OwnRoutes(client, node.name)) {

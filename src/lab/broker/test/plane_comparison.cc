@@ -167,7 +167,7 @@ class Running {
     for (auto& [node, packets] : arrivals.forwarded) packets -= before_.at(node);
     arrivals.by_plane = by_plane_;
     arrivals.markers = markers_;
-    arrivals.counts_compare = &plane_ != &fib::kUserspacePlane;
+    arrivals.counts_compare = plane_.layout.kernel_forwards;
     return arrivals;
   }
 
@@ -322,7 +322,7 @@ uint64_t TotalOf(const std::map<std::string, uint64_t>& forwarded) {
 }  // namespace
 
 EqualPaths PathsFor(const fib::DataPlane& plane) {
-  return &plane == &fib::kUserspacePlane ? EqualPaths::kFirst : EqualPaths::kAll;
+  return plane.layout.kernel_forwards ? EqualPaths::kAll : EqualPaths::kFirst;
 }
 
 Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed, int packets, EqualPaths paths,
@@ -358,14 +358,9 @@ std::string ForwardedOtherwise(const Arrivals& plane, const Arrivals& reference)
 
 std::vector<const fib::DataPlane*> ComparedPlanes() {
   std::vector<const fib::DataPlane*> planes;
-  const std::string text = fib::DataPlaneNames();
-  for (size_t start = 0, end = 0; start < text.size(); start = end + 1) {
-    end = std::min(text.find_first_of(", ", start), text.size());
-    const fib::DataPlane* plane = fib::FindDataPlane(text.substr(start, end - start));
-    if (plane == nullptr || plane == &fib::kKernelPlane || plane == &fib::kSimulatorPlane ||
-        plane == &fib::kAutoPlane) {
-      continue;
-    }
+  for (const fib::DataPlane* plane : fib::DataPlanes()) {
+    const bool is_open = plane->joined != nullptr;
+    if (plane == &fib::kKernelPlane || plane->in_simulator || is_open) continue;
     planes.push_back(plane);
   }
   return planes;
