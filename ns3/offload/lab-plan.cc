@@ -13,12 +13,12 @@
 #include "ns3/path-seed.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/wire/address_scope.h"
 #include "lab/client.h"
 #include "remote/tunnel/client_wire.h"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace ns3
 {
@@ -86,7 +86,7 @@ LabPlanner::MakePlan(const NodeContainer& nodes)
     m_plan = {};
     m_plan.topology.name = m_settings.name;
     m_plan.topology.seed = PathSeed();
-    m_plan.topology.directory = std::filesystem::current_path();
+    m_plan.topology.directory = viaduct::CurrentFolder();
     for (auto i = nodes.Begin(); i != nodes.End(); ++i)
     {
         PlanNode(*i);
@@ -166,7 +166,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     {
         // Frames are forwarded by the simulator or the forwarder's process, whatever the default
         // is.
-        if (planned.data_plane != &viaduct::fib::kSimulatorPlane)
+        if (!planned.data_plane->in_simulator)
         {
             planned.data_plane = &viaduct::fib::kUserspaceProgram;
             planned.program = forwarder->GetDescription();

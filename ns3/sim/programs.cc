@@ -10,11 +10,11 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
+#include "base/file.h"
 #include "guest/agent/program_client.h"
 #include "scenario/words.h"
 
 #include <csignal>
-#include <filesystem>
 #include <utility>
 
 namespace ns3::sim
@@ -38,7 +38,7 @@ SimulatedProgram::SimulatedProgram(const viaduct::scenario::Program& settings,
 {
     KernelApplicationHelper helper(settings.command);
     helper.SetAttribute("WorkingDirectory",
-                        StringValue(viaduct::guest::NodeFolder(std::filesystem::current_path())));
+                        StringValue(viaduct::guest::NodeFolder(viaduct::CurrentFolder())));
     for (const auto& [name, value] : settings.environment)
     {
         helper.SetEnvironment(name, value);

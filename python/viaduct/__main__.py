@@ -7,7 +7,10 @@ from pathlib import Path
 if not __package__:  # executed by its path, as the command does
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from viaduct import _command, _compare, _plot, _sweep, _view
+try:
+    from viaduct import _command, _compare, _plot, _sweep, _view
+except ModuleNotFoundError as error:  # as after pip install --no-deps
+    sys.exit(f"viaduct: {sys.executable} has no module {error.name}; pip install PyYAML")
 
 if __name__ == "__main__":
     _name = sys.argv[1] if len(sys.argv) > 1 else ""

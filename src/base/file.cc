@@ -7,7 +7,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/shortage.h"
@@ -110,6 +112,16 @@ void CheckIsRegular(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) ThrowUnreadable(path, errno);
   ThrowUnlessRegular(path, status.st_mode);
+}
+
+std::string CurrentFolder() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::current_path(error);
+  if (error == std::errc::no_such_file_or_directory) {
+    throw UsageError("the current folder has been removed; cd to another");
+  }
+  if (error) throw UsageError("the current folder: " + error.message());
+  return folder.string();
 }
 
 void WriteFile(const std::string& path, std::string_view text) {

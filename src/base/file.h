@@ -28,6 +28,9 @@ std::string ReadRegularFile(const std::string& path);
 // Throws UsageError "PATH: is a FIFO; give a regular file" where there is something else.
 void CheckIsRegular(const std::string& path);
 
+// Returns the current folder, absolute. Throws UsageError if it has been removed.
+std::string CurrentFolder();
+
 // Creates or replaces a file (mode 0666 less the umask). Throws SystemError naming it.
 void WriteFile(const std::string& path, std::string_view text);
 

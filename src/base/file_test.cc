@@ -1,9 +1,11 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -100,6 +102,18 @@ TEST(FileTest, AFileThatMayBeAbsentIsEmptyThen) {
 TEST(FileTest, AFileInMemoryIsReadFromItsStart) {
   const UniqueFd file = MemoryFile("words", "some words");
   EXPECT_EQ(ReadToEnd(file.get(), "words"), "some words");
+}
+
+TEST(FileTest, ACurrentFolderThatIsGoneIsSaid) {
+  EXPECT_EQ(CurrentFolder(), std::filesystem::current_path().string());
+  const UniqueFd before(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const std::string gone = testing::TempDir() + "gone";
+  std::filesystem::create_directory(gone);
+  ASSERT_EQ(chdir(gone.c_str()), 0);
+  std::filesystem::remove(gone);
+  EXPECT_EQ(MessageOf<UsageError>([] { CurrentFolder(); }),
+            "the current folder has been removed; cd to another");
+  ASSERT_EQ(fchdir(before.get()), 0);
 }
 
 class LibraryFileTest : public testing::Test {

@@ -1,9 +1,12 @@
 // viaduct init: a scenario file to begin with.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -20,10 +23,23 @@ struct InitOptions {
   bool force = false;
 };
 
+// A file's URI: what is no unreserved character is percent-encoded (RFC 3986 section 2.1).
+std::string UriOf(const std::string& path) {
+  constexpr std::string_view kPlain = "-._~/";
+  std::string uri = "file://";
+  for (const char letter : path) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool is_plain =
+        byte < 0x80 && (std::isalnum(byte) != 0 || kPlain.find(letter) != std::string_view::npos);
+    uri += is_plain ? std::string(1, letter) : fmt::format("%{:02X}", byte);
+  }
+  return uri;
+}
+
 // For editors that complete and check YAML by a schema.
 std::string SchemaLine() {
   const std::string schema = sys::FindSharedFile("scenario.schema.json");
-  return schema.empty() ? "" : "# yaml-language-server: $schema=file://" + schema + "\n";
+  return schema.empty() ? "" : "# yaml-language-server: $schema=" + UriOf(schema) + "\n";
 }
 
 void WriteSample(const InitOptions& options) {

@@ -19,7 +19,9 @@ constexpr const char* kPython = "/usr/bin/python3";
 // binary wheel sets it, as its packages are of that one.
 std::string Python() {
   const char* given = std::getenv("VIADUCT_PYTHON");
-  return given != nullptr && *given != '\0' ? given : kPython;
+  if (given == nullptr || *given == '\0') return kPython;
+  const std::string found = sys::FindProgram(given);
+  return found.empty() ? given : found;
 }
 
 }  // namespace

@@ -97,6 +97,15 @@ def test_the_variable_names_the_python_of_sweeps(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("VIADUCT_PYTHON", "/no/such/python")
     done = execute([VIADUCT, "sweep", "--over", "seed=1", "x.yaml"])
     assert "/no/such/python: No such file or directory" in done.error_line(3)
+    monkeypatch.setenv("VIADUCT_PYTHON", "python3")  # by PATH
+    done = execute([VIADUCT, "sweep", "--over", "seed=1", "x.yaml"])
+    assert "x.yaml" in done.error_line(2)
+
+
+def test_a_python_without_yaml_says_so() -> None:
+    """As after pip install --no-deps: -S leaves out where packages are."""
+    words = ["/usr/bin/python3", "-S", str(ROOT / "python" / "viaduct"), "sweep"]
+    assert "has no module yaml; pip install PyYAML" in execute(words).error_line(1)
 
 
 @pytest.mark.parametrize("number", range(3))

@@ -66,9 +66,11 @@ void NeedTools(const Source& source) {
     if (sys::FindProgram(tool).empty()) missing += (missing.empty() ? "" : ", ") + tool;
   }
   if (missing.empty()) return;
+  const bool has_apt = !sys::FindProgram("apt-get").empty();
   throw EnvironmentError(fmt::format(
-      "building a kernel needs {}, which this machine lacks; install it with setup/packages kernel",
-      missing));
+      "building a kernel needs {}, which this machine lacks; {}", missing,
+      has_apt ? "install it with setup/packages kernel"
+              : "install it, and give Linux's source with --source (a tarball or a tree)"));
 }
 
 void NeedDisk(const fs::path& store) {

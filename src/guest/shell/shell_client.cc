@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -90,7 +89,7 @@ ShellClient::Opened ShellClient::Open() {
   request["node"] = node_;
   request["words"] = words_;
   request["terminal"] = terminal_;
-  request["folder"] = std::filesystem::current_path();
+  request["folder"] = CurrentFolder();
   request["environment"] = ShellEnvironment();
   Send(ShellPacket::kOpen, StrictJsonText(request));
   const std::string packet = ReceivePacket(connection_.get());

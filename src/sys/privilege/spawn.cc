@@ -2,13 +2,13 @@
 
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text/json_text.h"
 #include "sys/process/launch.h"
 
@@ -131,7 +131,7 @@ ipc::Message CallSpawn(ipc::Caller& caller, ProgramOptions program) {
   program.environment = Variables(std::move(program.environment));
   program.file_mask = FileMask();
   if (program.working_directory.empty()) {
-    program.working_directory = std::filesystem::current_path().string();
+    program.working_directory = CurrentFolder();
   }
   return caller.Call(ProgramRequest::kSpawn, StrictJsonText(program), descriptors);
 }
