@@ -310,7 +310,7 @@ def test_a_run_that_cannot_be_recorded_says_so(tmp_path: Path) -> None:
 
 def test_a_kind_without_tests_fails(tmp_path: Path) -> None:
     gtest_program(tmp_path, ({"A": PASSED}, "exit 0"))
-    command = [TESTS / "run", "--build", tmp_path, "--only"]
+    command = [TESTS / "run-tests", "--build", tmp_path, "--only"]
     for kinds, line in (("root", "1 passed, 0 failed"), ("root,ns3", "1 passed, 1 failed")):
         (tmp_path / "count").unlink(missing_ok=True)
         done = subprocess.run([*command, kinds], capture_output=True, text=True, check=False)
