@@ -88,18 +88,19 @@ viaduct_room(path/shell NEEDS path/live)
 viaduct_room(path/switches NEEDS base/wire sys/process)
 
 # remote, once more: both ends of claims, a client's node.
-viaduct_room(remote/claim NEEDS base/wire sys/process LIBS OpenSSL::SSL nlohmann_json::nlohmann_json)
+viaduct_room(remote/claim NEEDS base/wire sys/ipc LIBS OpenSSL::SSL nlohmann_json::nlohmann_json)
 viaduct_room(remote/join NEEDS remote/claim sys/machine sys/privilege)
 
-# scenario: the scenario file.
+# scenario: the scenario file; what the command and the simulator say to each other.
+viaduct_room(scenario/messages NEEDS base/result sys/ipc)
 viaduct_room(scenario NEEDS lab path LIBS yaml-cpp OpenSSL::Crypto)
-viaduct_room(ns3/sim NEEDS ns3/kernel ns3/tunnel scenario)
+viaduct_room(ns3/sim NEEDS ns3/kernel ns3/tunnel scenario scenario/messages)
 
 # run: a run from start to report.
 viaduct_room(run/load NEEDS base/result sys/network LIBS CLI11::CLI11)
 viaduct_room(run/report/page NEEDS base/text)
 viaduct_room(run/report NEEDS run/report/page scenario)
-viaduct_room(run/simulator NEEDS guest/shell path/engine scenario)
+viaduct_room(run/simulator NEEDS guest/shell path/engine scenario scenario/messages)
 viaduct_room(run/traffic NEEDS lab/broker run/simulator)
 viaduct_room(run NEEDS run/traffic)
 viaduct_room(run/hub NEEDS remote/claim run run/report)

@@ -4,15 +4,10 @@
 
 #include "control-channel.h"
 
-#include "base/text/json_text.h"
+#include "base/fd.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <iostream>
-#include <iterator>
-#include <poll.h>
-#include <string_view>
-#include <sys/socket.h>
+#include <variant>
 
 namespace ns3::sim
 {
@@ -20,116 +15,64 @@ namespace ns3::sim
 namespace
 {
 
-constexpr std::string_view OTHER_COMMANDS[] = {"go", "claim", "release", "statistics"};
-
-/**
- * @param command what was received
- * @return its name; empty: it has none
- */
-std::string
-NameOf(const nlohmann::json& command)
-{
-    const auto name = command.is_object() ? command.find("command") : command.end();
-    return name != command.end() && name->is_string() ? name->get<std::string>() : "";
-}
+constexpr std::size_t MAX_COMMAND = 64 << 20; // bytes; Go has all pairs of a lab's nodes
 
 } // namespace
 
-ControlChannel::ControlChannel(int fd) : m_fd(fd)
+ControlChannel::ControlChannel(int fd)
 {
+    if (fd >= 0)
+    {
+        m_lines.emplace(viaduct::UniqueFd(fd), MAX_COMMAND);
+    }
 }
 
 void
-ControlChannel::Send(const std::string& event, nlohmann::json message)
+ControlChannel::Send(const viaduct::scenario::SimulatorEvent& event)
 {
-    message["event"] = event;
-    const std::string line = viaduct::JsonText(message) + "\n";
-    if (m_fd < 0)
+    const std::string line = viaduct::scenario::Encode(event);
+    if (m_lines)
     {
-        std::cout << line << std::flush;
-        return;
+        m_lines->SendAll(line);
     }
-    size_t sent = 0;
-    while (sent < line.size())
+    else
     {
-        const ssize_t n = send(m_fd, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-        if (n > 0)
-        {
-            sent += n;
-        }
-        else if (errno == EAGAIN)
-        {
-            pollfd wait{m_fd, POLLOUT, 0};
-            poll(&wait, 1, 1000);
-        }
-        else if (errno != EINTR)
-        {
-            m_stop = true;
-            return;
-        }
+        std::cout << line << std::endl;
     }
 }
 
 void
 ControlChannel::SendError(const viaduct::Error& error)
 {
-    Send("error", {{"message", error.what()}, {"status", static_cast<int>(error.status())}});
+    Send(viaduct::scenario::SimulatorFailed{error.what(), static_cast<int>(error.status())});
 }
 
 bool
 ControlChannel::StopRequested()
 {
-    char buffer[4096];
-    while (m_fd >= 0 && !m_stop)
+    while (m_lines && !m_stop)
     {
-        const ssize_t n = recv(m_fd, buffer, sizeof buffer, MSG_DONTWAIT);
-        if (n < 0 && errno == EINTR)
+        const auto line = m_lines->Receive();
+        if (!line)
         {
-            continue;
-        }
-        if (n < 0 && errno == EAGAIN)
-        {
+            m_stop = m_lines->Ended();
             break;
         }
-        if (n <= 0)
+        const auto command = viaduct::scenario::DecodeCommand(*line);
+        if (std::holds_alternative<viaduct::scenario::Stop>(command))
         {
             m_stop = true;
-            break;
         }
-        m_received.append(buffer, n);
-        for (size_t end; (end = m_received.find('\n')) != std::string::npos;)
+        else if (std::holds_alternative<viaduct::scenario::Resume>(command))
         {
-            const std::string line = m_received.substr(0, end);
-            m_received.erase(0, end + 1);
-            Take(line);
+            m_resume = true;
+        }
+        else
+        {
+            m_commands.push_back(command);
         }
     }
     return m_stop;
-}
-
-void
-ControlChannel::Take(const std::string& line)
-{
-    const auto command = nlohmann::json::parse(line, nullptr, false);
-    const std::string name = NameOf(command);
-    if (name == "stop")
-    {
-        m_stop = true;
-    }
-    else if (name == "resume")
-    {
-        m_resume = true;
-    }
-    else if (std::ranges::find(OTHER_COMMANDS, name) != std::end(OTHER_COMMANDS))
-    {
-        m_commands.push_back(command);
-    }
-    else
-    {
-        throw viaduct::Error("the simulator was sent '" + line.substr(0, 80) +
-                             "', which it does not know: viaduct and viaduct-sim are of different "
-                             "versions; install both from one build");
-    }
 }
 
 } // namespace ns3::sim

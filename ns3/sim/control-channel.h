@@ -6,8 +6,10 @@
 #define VIADUCT_SIM_CONTROL_CHANNEL_H
 
 #include "base/error.h"
+#include "scenario/messages/simulator_messages.h"
+#include "sys/ipc/lines.h"
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,21 +17,21 @@
 namespace ns3::sim
 {
 
-/** The channel to the command that started the simulator: JSON objects, one per line, in both
- * directions (src/run/simulator/simulator_process.h). Without a descriptor, events go to standard
- * output and there are no commands.
+/** The channel to the command that started the simulator, in both directions
+ * (scenario/messages/simulator_messages.h). Without a descriptor, events go to standard output and
+ * there are no commands.
  */
 class ControlChannel
 {
   public:
-    /** @param fd a stream socket, not owned; -1: standard output */
+    /** @param fd a stream socket, owned from now on; -1: standard output */
     explicit ControlChannel(int fd);
 
-    /** Writes one event. A closed peer is no error here: StopRequested() reports it.
-     * @param event its name
-     * @param message an object with its members
+    /** Sends an event; waits while the command does not read. A closed peer is no error here:
+     * StopRequested() reports it.
+     * @param event the event
      */
-    void Send(const std::string& event, nlohmann::json message);
+    void Send(const viaduct::scenario::SimulatorEvent& event);
     /**
      * @param error what went wrong
      */
@@ -39,16 +41,16 @@ class ControlChannel
      * @return whether to stop: by command, or because the peer has closed
      */
     bool StopRequested();
-    /** @return whether a "resume" command was received since the last call, by StopRequested() */
+    /** @return whether Resume was received since the last call, by StopRequested() */
     bool TakeResume()
     {
         return std::exchange(m_resume, false);
     }
 
     /** @return the commands received since the last call, by StopRequested(), that are neither
-     * "stop" nor "resume"
+     * Stop nor Resume
      */
-    std::vector<nlohmann::json> TakeCommands()
+    std::vector<viaduct::scenario::SimulatorCommand> TakeCommands()
     {
         return std::exchange(m_commands, {});
     }
@@ -56,20 +58,14 @@ class ControlChannel
     /** @return the descriptor, readable when commands are pending; -1: there are none */
     int GetFd() const
     {
-        return m_fd;
+        return m_lines ? m_lines->fd() : -1;
     }
 
   private:
-    /**
-     * @param line a command
-     */
-    void Take(const std::string& line);
-
-    int m_fd;                               //!< the socket, or -1
-    std::string m_received;                 //!< an incomplete line
-    bool m_stop{false};                     //!< "stop" was received
-    bool m_resume{false};                   //!< "resume" was received
-    std::vector<nlohmann::json> m_commands; //!< others
+    std::optional<viaduct::ipc::LineChannel> m_lines;            //!< the socket
+    bool m_stop{false};                                          //!< Stop was received
+    bool m_resume{false};                                        //!< Resume was received
+    std::vector<viaduct::scenario::SimulatorCommand> m_commands; //!< others
 };
 
 } // namespace ns3::sim

@@ -114,24 +114,29 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
 }
 
 void
-HubService::Obey(const nlohmann::json& command)
+HubService::Obey(const viaduct::scenario::SimulatorCommand& command)
 {
-    const auto node = m_byName.find(command.value("node", ""));
-    if (node == m_byName.end())
-    {
-        return;
-    }
     viaduct::tunnel::Hub& hub = m_hub->GetHub();
-    if (command.value("command", "") == "claim")
+    if (const auto* claim = std::get_if<viaduct::scenario::Claim>(&command))
     {
-        hub.Claim(node->second,
-                  viaduct::wire::IpAddress::Parse(command.value("address", "")),
-                  command.value("port", uint16_t{0}));
+        hub.Claim(
+            IndexOf(claim->node), viaduct::wire::IpAddress::Parse(claim->address), claim->port);
     }
-    else if (command.value("command", "") == "release")
+    else if (const auto* release = std::get_if<viaduct::scenario::Release>(&command))
     {
-        hub.Release(node->second);
+        hub.Release(IndexOf(release->node));
     }
+}
+
+std::size_t
+HubService::IndexOf(const std::string& node) const
+{
+    const auto found = m_byName.find(node);
+    if (found == m_byName.end())
+    {
+        throw viaduct::UsageError("node " + node + " is not remote");
+    }
+    return found->second;
 }
 
 HubProgress

@@ -47,10 +47,11 @@ class HubService
                const Network& network,
                const HubOptions& options);
 
-    /** Obeys "claim" and "release" (src/run/simulator/simulator_process.h).
+    /** Obeys Claim and Release; ignores other commands.
      * @param command the command
+     * @throw viaduct::UsageError if the node is not remote
      */
-    void Obey(const nlohmann::json& command);
+    void Obey(const viaduct::scenario::SimulatorCommand& command);
 
     /** @return the sums of the present statistics */
     viaduct::result::HubProgress Summarize() const;
@@ -68,6 +69,12 @@ class HubService
     }
 
   private:
+    /**
+     * @param node its name
+     * @return its index
+     */
+    std::size_t IndexOf(const std::string& node) const;
+
     const viaduct::scenario::Scenario& m_scenario;       //!< the scenario
     Ptr<RemoteHub> m_hub;                                //!< the clients
     std::map<std::string, std::size_t> m_byName;         //!< their indexes

@@ -71,15 +71,15 @@ ScenarioRun::RunHub()
     }
     viaduct::result::SimulatorReport files;
     m_files->Describe(files);
-    nlohmann::json report = {{"ns3", VIADUCT_NS3_VERSION},
-                             {"build", BuildOfNs3()},
-                             {"results", m_hub->Describe()},
-                             {"files", files}};
+    viaduct::scenario::SimulatorDone report{.ns3 = VIADUCT_NS3_VERSION,
+                                            .build = BuildOfNs3(),
+                                            .results = std::move(files),
+                                            .hub = m_hub->Describe()};
     if (m_drops)
     {
-        report["lost_at"] = m_drops->GetOfFlows();
+        report.lost_at = m_drops->GetOfFlows();
     }
-    m_control.Send("report", report);
+    m_control.Send(report);
     m_traffic.reset();
     m_hub.reset();
     Simulator::Destroy();
@@ -88,24 +88,23 @@ ScenarioRun::RunHub()
 void
 ScenarioRun::ReportHub()
 {
-    m_control.Send("hub", m_hub->Summarize());
+    m_control.Send(viaduct::scenario::HubNow{m_hub->Summarize()});
     Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportHub, this);
 }
 
 void
 ScenarioRun::ReportTiming()
 {
-    m_control.Send("timing",
-                   viaduct::result::Summarize(ReactorSimulatorImpl::Get()->GetLateness()));
+    m_control.Send(viaduct::scenario::TimingNow{
+        viaduct::result::Summarize(ReactorSimulatorImpl::Get()->GetLateness())});
     Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportTiming, this);
 }
 
 void
 ScenarioRun::SendStatistics(std::size_t from)
 {
-    m_control.Send("statistics",
-                   {{"results", m_hub->Describe(from, HUB_PIECE)},
-                    {"last", from + HUB_PIECE >= m_hub->GetN()}});
+    m_control.Send(viaduct::scenario::HubStatistics{m_hub->Describe(from, HUB_PIECE),
+                                                    from + HUB_PIECE >= m_hub->GetN()});
     if (from + HUB_PIECE < m_hub->GetN())
     {
         Simulator::Schedule(HUB_PAUSE, &ScenarioRun::SendStatistics, this, from + HUB_PIECE);

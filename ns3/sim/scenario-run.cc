@@ -115,7 +115,7 @@ ScenarioRun::Run()
         {
             m_routeLog = std::make_unique<RouteLog>(*m_lab); // of a run, which ends
         }
-        m_control.Send("lab", {{"name", m_scenario.name}});
+        m_control.Send(viaduct::scenario::LabBuilt{m_scenario.name});
         if (m_reachability && m_scenario.mode == Mode::kOffload)
         {
             m_check = std::make_unique<RouteCheck>(m_scenario, *m_network, *m_reachability, *m_lab);
@@ -141,19 +141,19 @@ ScenarioRun::Run()
 void
 ScenarioRun::ReportPassages(bool late)
 {
-    const viaduct::result::Convergence now = m_reachability->Look();
-    nlohmann::json message = now;
-    message["passages"] = late || now.unreachable.empty() ? m_reachability->LookAtPassages(late)
-                                                          : Reachability::Passages();
-    message["late"] = late;
-    m_control.Send("passages", message);
+    viaduct::scenario::Passages report{m_reachability->Look(), late};
+    if (late || report.here.unreachable.empty())
+    {
+        report.passages = m_reachability->LookAtPassages(late);
+    }
+    m_control.Send(report);
 }
 
 viaduct::result::Convergence
 ScenarioRun::AcrossHosts(viaduct::result::Convergence here) const
 {
     here.unreachable.clear();
-    for (const auto& pair : m_unreachable.get<decltype(here.unreachable)>())
+    for (const auto& pair : m_go->unreachable)
     {
         if (m_network->IsHere(pair.first))
         {
@@ -171,25 +171,9 @@ ScenarioRun::WatchCommands()
     {
         return End();
     }
-    for (const nlohmann::json& command : m_control.TakeCommands())
+    for (const viaduct::scenario::SimulatorCommand& command : m_control.TakeCommands())
     {
-        if (!m_part.host.empty() && command.value("command", "") == "go")
-        {
-            m_go = true;
-            m_unreachable = command.at("unreachable");
-        }
-        if (m_hub)
-        {
-            m_hub->Obey(command);
-            if (command.value("command", "") == "statistics")
-            {
-                SendStatistics(0);
-            }
-            else if (command.value("command", "") == "claim")
-            {
-                m_control.Send("claimed", {{"node", command.value("node", "")}});
-            }
-        }
+        Obey(command);
     }
     if (m_traffic && m_traffic->IsBusy())
     {
@@ -199,13 +183,35 @@ ScenarioRun::WatchCommands()
 }
 
 void
+ScenarioRun::Obey(const viaduct::scenario::SimulatorCommand& command)
+{
+    if (const auto* go = std::get_if<viaduct::scenario::Go>(&command))
+    {
+        m_go = *go;
+    }
+    if (!m_hub)
+    {
+        return;
+    }
+    m_hub->Obey(command);
+    if (std::holds_alternative<viaduct::scenario::AskStatistics>(command))
+    {
+        SendStatistics(0);
+    }
+    else if (const auto* claim = std::get_if<viaduct::scenario::Claim>(&command))
+    {
+        m_control.Send(viaduct::scenario::Claimed{claim->node});
+    }
+}
+
+void
 ScenarioRun::ShowProgress()
 {
     const viaduct::Instant now = viaduct::MonotonicClock::Now();
     if (now - m_progress >= PROGRESS_INTERVAL)
     {
         m_progress = now;
-        m_control.Send("progress", {{"time", Simulator::Now().GetSeconds()}});
+        m_control.Send(viaduct::scenario::SimulatorProgress{Simulator::Now().GetSeconds()});
     }
 }
 
@@ -230,7 +236,7 @@ ScenarioRun::LookAtRoutes()
         Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
         return;
     }
-    if (m_go && !m_unreachable.empty())
+    if (m_go && !m_go->unreachable.empty())
     {
         return Converged(AcrossHosts(now));
     }
@@ -245,8 +251,7 @@ ScenarioRun::LookAtRoutes()
         Converged(*found);
         return;
     }
-    m_control.Send("progress",
-                   {{"time", now.seconds}, {"reachable", now.reachable}, {"pairs", now.pairs}});
+    m_control.Send(viaduct::scenario::SimulatorProgress{now.seconds, now.reachable, now.pairs});
     Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
 }
 
@@ -308,7 +313,7 @@ ScenarioRun::AwaitDataPlanes(const std::function<void()>& then)
     m_check->AwaitAgreement([this, then](const auto& differences) {
         for (const std::string& line : differences)
         {
-            m_control.Send("difference", {{"message", line}});
+            m_control.Send(viaduct::scenario::RouteDifference{line});
         }
         then();
     });
@@ -329,7 +334,7 @@ ScenarioRun::End()
 void
 ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
 {
-    m_control.Send("converged", convergence);
+    m_control.Send(viaduct::scenario::Converged{convergence});
     if (m_scenario.routing.sample && m_reachability && !m_part.hub && !m_part.live)
     {
         SampleRoutes();
@@ -404,10 +409,9 @@ ScenarioRun::SchedulePauses()
     }
     Ptr<KernelShell> shell = KernelShell::Get();
     shell->SetAttribute("Name", StringValue(m_scenario.name));
-    shell->SetHandlers([this] { Paused(); },
-                       [this] {
-                           m_control.Send("resumed", {{"time", Simulator::Now().GetSeconds()}});
-                       });
+    shell->SetHandlers(
+        [this] { Paused(); },
+        [this] { m_control.Send(viaduct::scenario::Resumed{Simulator::Now().GetSeconds()}); });
     m_view = std::make_unique<PausedView>(m_scenario, *m_network, m_reachability.get(), *m_traffic);
     shell->SetView([this] {
         return KernelShell::View{m_view->GetNodes(),
@@ -426,8 +430,7 @@ ScenarioRun::Paused()
 {
     m_control.TakeResume(); // a "resume" from before the pause is discarded
     m_control.Send(
-        "paused",
-        {{"time", Simulator::Now().GetSeconds()}, {"nodes", KernelShell::GetNodeNames()}});
+        viaduct::scenario::Paused{Simulator::Now().GetSeconds(), KernelShell::GetNodeNames()});
 }
 
 void
@@ -448,7 +451,7 @@ ScenarioRun::ServePaused()
     }
     catch (const viaduct::UsageError& error)
     {
-        m_control.Send("note", {{"message", error.what()}});
+        m_control.Send(viaduct::scenario::Note{error.what()});
     }
 }
 
@@ -476,17 +479,15 @@ ScenarioRun::SendReport() const
     }
     report.route_samples = m_samples;
     DescribeFrameNodes(*m_network, report);
-    nlohmann::json message = {
-        {"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}};
-    if (const auto links = MakeLinkReport(*m_network))
-    {
-        message["links"] = *links;
-    }
+    viaduct::scenario::SimulatorDone done{.ns3 = VIADUCT_NS3_VERSION,
+                                          .build = BuildOfNs3(),
+                                          .results = std::move(report),
+                                          .links = MakeLinkReport(*m_network)};
     if (m_drops)
     {
-        message["lost_at"] = m_drops->GetOfFlows();
+        done.lost_at = m_drops->GetOfFlows();
     }
-    m_control.Send("report", message);
+    m_control.Send(done);
 }
 
 } // namespace ns3::sim

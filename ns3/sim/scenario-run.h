@@ -98,6 +98,7 @@ class ScenarioRun
     void ReportPassages(bool late);
     viaduct::result::Convergence AcrossHosts(viaduct::result::Convergence here) const;
     void WatchCommands();
+    void Obey(const viaduct::scenario::SimulatorCommand& command);
     void ShowProgress();
     void LookAtRoutes();
     void AwaitDataPlanes(const std::function<void()>& then);
@@ -116,22 +117,21 @@ class ScenarioRun
     void ReportTiming();
     void SendStatistics(std::size_t from);
 
-    viaduct::scenario::Scenario m_scenario; //!< what to run
-    SimulatedLinks m_simulated;             //!< mode simulate: how links are simulated
-    ControlChannel& m_control;              //!< events and commands
-    std::string m_captures;                 //!< directory
-    LabPart m_part;                         //!< what is built of the lab; `viaduct hub`
-    bool m_go{false};                       //!< routes of all hosts have converged, or will not
-    nlohmann::json m_unreachable;           //!< then: the pairs of all hosts that cannot reach
-    std::unique_ptr<Network> m_network;     //!< the nodes
-    std::unique_ptr<LabHelper> m_lab;       //!< real modes
-    std::unique_ptr<RouteLog> m_routeLog;   //!< of a run in a real mode
-    std::unique_ptr<Reachability> m_reachability;        //!< which nodes reach which, by IP
-    std::unique_ptr<FrameReachability> m_bridged;        //!< the same, if nodes forward frames
-    std::unique_ptr<SimulatedFiles> m_files;             //!< mode simulate
-    std::unique_ptr<SimulatedTraffic> m_traffic;         //!< mode simulate, after convergence
-    std::unique_ptr<StackDrops> m_drops;                 //!< where ns-3 forwards
-    std::unique_ptr<HubService> m_hub;                   //!< `viaduct hub` of a simulation
+    viaduct::scenario::Scenario m_scenario;       //!< what to run
+    SimulatedLinks m_simulated;                   //!< mode simulate: how links are simulated
+    ControlChannel& m_control;                    //!< events and commands
+    std::string m_captures;                       //!< directory
+    LabPart m_part;                               //!< what is built of the lab; `viaduct hub`
+    std::optional<viaduct::scenario::Go> m_go;    //!< routes of all machines have converged, or not
+    std::unique_ptr<Network> m_network;           //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;             //!< real modes
+    std::unique_ptr<RouteLog> m_routeLog;         //!< of a run in a real mode
+    std::unique_ptr<Reachability> m_reachability; //!< which nodes reach which, by IP
+    std::unique_ptr<FrameReachability> m_bridged; //!< the same, if nodes forward frames
+    std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
+    std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
+    std::unique_ptr<StackDrops> m_drops;          //!< where ns-3 forwards
+    std::unique_ptr<HubService> m_hub;            //!< `viaduct hub` of a simulation
     std::map<std::string, std::vector<double>> m_places; //!< at the traffic's start, m, by node
     std::vector<viaduct::Duration> m_pauses;             //!< since convergence
     std::unique_ptr<PausedView> m_view;                  //!< if there are any

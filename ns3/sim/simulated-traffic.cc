@@ -84,7 +84,7 @@ SimulatedTraffic::Apply(const LinkEvent& event)
     const viaduct::result::LinkEvent happened{event.link,
                                               viaduct::scenario::DescribeEvent(event),
                                               (Simulator::Now() - m_start).GetSeconds()};
-    m_control.Send("link", happened);
+    m_control.Send(viaduct::scenario::LinkChanged{happened});
 }
 
 void
@@ -107,11 +107,11 @@ SimulatedTraffic::SendResults() const
 {
     for (const auto& flow : m_flows)
     {
-        m_control.Send("flow", flow->Result());
+        m_control.Send(viaduct::scenario::FlowDone{flow->Result()});
     }
     for (const auto& program : m_programs)
     {
-        m_control.Send("program", program->Outcome());
+        m_control.Send(viaduct::scenario::ProgramDone{program->Outcome()});
     }
 }
 
@@ -124,7 +124,7 @@ SimulatedTraffic::StartPrograms()
             settings,
             m_network.GetNode(settings.node),
             [this, name = settings.name](const std::string& line) {
-                m_control.Send("output", {{"program", name}, {"line", line}});
+                m_control.Send(viaduct::scenario::ProgramOutput{name, line});
             },
             [this] { EndIfAllPassed(); }));
     }

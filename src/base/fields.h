@@ -1,5 +1,5 @@
-// Results as JSON: one table of keys per type, from which its writer, its reader and
-// docs/results.md are generated.
+// Types as JSON: one table of keys for each type, from which its writer, its reader and its
+// documentation (docs/results.md) are made.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 #include "base/member_pointer.h"
 
-namespace viaduct::result {
+namespace viaduct::fields {
 
 // A row of docs/results.md: the path of the key ("flows[].rtt_ms.min"), the type or unit of its
 // value, its meaning.
@@ -163,15 +163,15 @@ constexpr Key<ClassOf<kMember>> Among() {
           }};
 }
 
-}  // namespace viaduct::result
+}  // namespace viaduct::fields
 
-template <viaduct::result::Record T>
+template <viaduct::fields::Record T>
 struct nlohmann::adl_serializer<T> {
   static void to_json(nlohmann::json& object, const T& record) {
     object = nlohmann::json::object();
-    viaduct::result::Write(record, object);
+    viaduct::fields::Write(record, object);
   }
   static void from_json(const nlohmann::json& object, T& record) {
-    viaduct::result::Read(object, record);
+    viaduct::fields::Read(object, record);
   }
 };

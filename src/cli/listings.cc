@@ -7,10 +7,10 @@
 
 namespace viaduct::cli {
 
-using result::Always;
-using result::Among;
-using result::Key;
-using result::KeysOf;
+using fields::Always;
+using fields::Among;
+using fields::Key;
+using fields::KeysOf;
 
 KeysOf<ListedLab> ListedLab::Keys() {
   using L = ListedLab;

@@ -1,11 +1,11 @@
-// What subcommands list and print with --json, as records (base/result/record.h).
+// What subcommands list and print with --json, as records (base/fields.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 #include "guest/image/image.h"
 #include "lab/record.h"
 
@@ -20,7 +20,7 @@ struct ListedHub {
   uint32_t uid = 0;
   std::string created;
 
-  static result::KeysOf<ListedHub> Keys();
+  static fields::KeysOf<ListedHub> Keys();
 };
 
 // A joined node of `viaduct ls`.
@@ -31,7 +31,7 @@ struct ListedJoin {
   uint32_t uid = 0;
   std::string created;
 
-  static result::KeysOf<ListedJoin> Keys();
+  static fields::KeysOf<ListedJoin> Keys();
 };
 
 // A network of a paused simulation.
@@ -39,7 +39,7 @@ struct ListedNetwork {
   std::string name;
   std::vector<std::string> nodes, interfaces;
 
-  static result::KeysOf<ListedNetwork> Keys();
+  static fields::KeysOf<ListedNetwork> Keys();
 };
 
 // A paused simulation of `viaduct ls`.
@@ -52,7 +52,7 @@ struct ListedPause {
   uint32_t uid = 0;
   std::string created;
 
-  static result::KeysOf<ListedPause> Keys();
+  static fields::KeysOf<ListedPause> Keys();
 };
 
 // A lab of `viaduct ls`.
@@ -65,7 +65,7 @@ struct ListedLab {
   lab::SimulatorHistory simulator;
   lab::ForwarderHistory forwarder;
 
-  static result::KeysOf<ListedLab> Keys();
+  static fields::KeysOf<ListedLab> Keys();
 };
 
 // A path of `viaduct path ls`.
@@ -76,21 +76,21 @@ struct ListedPath {
   std::vector<std::string> interfaces, pairs;
   std::string control, created;
 
-  static result::KeysOf<ListedPath> Keys();
+  static fields::KeysOf<ListedPath> Keys();
 };
 
 // What `viaduct clean` did.
 struct Cleaning {
   std::vector<std::string> removed, left, problems;
 
-  static result::KeysOf<Cleaning> Keys();
+  static fields::KeysOf<Cleaning> Keys();
 };
 
 // What `viaduct doctor` looked for.
 struct Finding {
   std::string name, state, purpose, remedy, detail;
 
-  static result::KeysOf<Finding> Keys();
+  static fields::KeysOf<Finding> Keys();
 };
 
 // A kernel of `viaduct kernel list`.
@@ -98,7 +98,7 @@ struct ListedKernel {
   guest::Image image;
   std::string file;
 
-  static result::KeysOf<ListedKernel> Keys();
+  static fields::KeysOf<ListedKernel> Keys();
 };
 
 // What `viaduct kernel build` made.
@@ -107,7 +107,7 @@ struct BuiltKernel {
   bool reused = false;
   double seconds = 0;
 
-  static result::KeysOf<BuiltKernel> Keys();
+  static fields::KeysOf<BuiltKernel> Keys();
 };
 
 // Their chapters of docs/results.md.

@@ -55,10 +55,10 @@ void ReadObject(const json& line, RunInfo* run) {
 
 }  // namespace
 
-result::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
+fields::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
   using H = SimulatorHistory;
-  using result::Always, result::WhenSet;
-  static constexpr result::Key<H> kKeys[] = {
+  using fields::Always, fields::WhenSet;
+  static constexpr fields::Key<H> kKeys[] = {
       Always<&H::restarts>("restarts", "a number", "how many have died and were replaced"),
       Always<&H::absent>("absent", "true or false",
                          "whether there is none now: nobody computes routes"),
@@ -84,10 +84,10 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry) {
   return {};
 }
 
-result::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
+fields::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
   using H = ForwarderHistory;
-  using result::Always, result::WhenSet;
-  static constexpr result::Key<H> kKeys[] = {
+  using fields::Always, fields::WhenSet;
+  static constexpr fields::Key<H> kKeys[] = {
       Always<&H::restarts>("restarts", "a number",
                            "how many have died and were replaced, the first hundred"),
       Always<&H::absent>("absent", "true or false",

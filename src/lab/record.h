@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "base/result/record.h"
+#include "base/fields.h"
 #include "sys/card/wireless_cards.h"
 #include "sys/machine/registry.h"
 
@@ -55,7 +55,7 @@ struct SimulatorHistory {
   std::optional<double> without_seconds;
   std::string cause;
 
-  static result::KeysOf<SimulatorHistory> Keys();
+  static fields::KeysOf<SimulatorHistory> Keys();
   friend bool operator==(const SimulatorHistory&, const SimulatorHistory&) = default;
 };
 
@@ -65,7 +65,7 @@ struct ForwarderHistory {
   bool absent = false;  // nothing forwards for these nodes now
   std::string cause;    // why the last one died; empty: none did
 
-  static result::KeysOf<ForwarderHistory> Keys();
+  static fields::KeysOf<ForwarderHistory> Keys();
   friend bool operator==(const ForwarderHistory&, const ForwarderHistory&) = default;
 };
 

@@ -129,8 +129,12 @@ class Run {
     loop_ = std::make_unique<sys::EventLoop>();
     if (peers_) peers_->Join(*loop_);
     simulator_ = std::make_unique<SimulatorProcess>(
-        program_, scenario_, real_ ? client_->NewConnection() : UniqueFd(), CaptureDirectory(),
-        options_.pauses, LabUse::kOfRun, "", HubPlace{}, peers_ ? peers_->host() : "");
+        SimulatorStart{.program = program_,
+                       .scenario = scenario_,
+                       .broker = real_ ? client_->NewConnection() : UniqueFd(),
+                       .captures = CaptureDirectory(),
+                       .pauses = options_.pauses,
+                       .machine = peers_ ? peers_->host() : ""});
     conversation_ =
         std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, peers_);
     if (real_) {
@@ -144,11 +148,11 @@ class Run {
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     if (real_) TakeLossyWires(client_->Describe());
-    const nlohmann::json report = WaitForReport();
+    const scenario::SimulatorDone report = WaitForReport();
     TakeReport(report);
     if (real_) TakeFailures(conversation_->failures());
     if (!real_) TakeSimulatedTraffic();
-    AddLosses(report, &results_.flows);
+    AddLosses(report.lost_at, &results_.flows);
   }
 
   void TakeSimulatedTraffic() {
@@ -183,7 +187,7 @@ class Run {
   void SayDataPlanes(const nlohmann::json& lab) {
     std::map<std::string, int> nodes;
     for (const scenario::NodeSettings& node : scenario_.nodes) {
-      if (node.data_plane != &fib::kAutoPlane) continue;
+      if (node.data_plane == nullptr || node.data_plane->joined == nullptr) continue;
       if (peers_ && !peers_->IsHere(node.name)) continue;
       const nlohmann::json& choice = lab["data_planes"][node.name];
       ++nodes[fmt::format("{} ({})", choice["name"].get<std::string>(),
@@ -241,7 +245,7 @@ class Run {
     NoteForwarder(client_->Describe());
   }
 
-  nlohmann::json WaitForReport() {
+  scenario::SimulatorDone WaitForReport() {
     const Instant start = MonotonicClock::Now();
     try {
       return conversation_->WaitForReport(real_);
@@ -254,7 +258,7 @@ class Run {
 
   // A simulation that hangs in a protocol or a program never looks at what it is told. Another
   // signal ends it at once, as whoever sends it wants no results.
-  nlohmann::json WaitUnlessItHangs() {
+  scenario::SimulatorDone WaitUnlessItHangs() {
     try {
       return conversation_->WaitForReport(true);
     } catch (const sys::Interrupted&) {
@@ -362,14 +366,14 @@ class Run {
     }
   }
 
-  void TakeReport(const nlohmann::json& message) {
-    results_.simulator = message.at("results").get<result::SimulatorReport>();
-    results_.environment.ns3 = message.value("ns3", "");
-    results_.environment.ns3_build = message.value("build", "");
+  void TakeReport(const scenario::SimulatorDone& report) {
+    results_.simulator = report.results;
+    results_.environment.ns3 = report.ns3;
+    results_.environment.ns3_build = report.build;
     for (result::RouteChange& change : results_.simulator.route_changes) {
       change.at -= (traffic_start_ - Instant()).ToSeconds();
     }
-    if (message.contains("links")) results_.engine = message["links"].get<result::EngineResult>();
+    if (report.links) results_.engine = report.links;
   }
 
   void Abandon() {

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text/json_text.h"
 #include "base/utc_time.h"
 #include "lab/broker/client.h"
@@ -58,7 +59,7 @@ class Keeper {
  public:
   Keeper(const scenario::Scenario& scenario, bool quiet)
       : scenario_(scenario),
-        folder_(std::filesystem::current_path()),
+        folder_(CurrentFolder()),
         program_(FindSimulator()),
         progress_(stderr, quiet),
         client_(broker::Client::ConnectOrSpawn()) {
@@ -108,8 +109,11 @@ class Keeper {
  private:
   void Start(LabUse use) {
     simulator_ =
-        std::make_unique<SimulatorProcess>(program_, scenario_, client_.NewConnection(), "",
-                                           std::vector<Duration>(), use, folder_.string());
+        std::make_unique<SimulatorProcess>(SimulatorStart{.program = program_,
+                                                          .scenario = scenario_,
+                                                          .broker = client_.NewConnection(),
+                                                          .lab = use,
+                                                          .folder = folder_.string()});
     conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, loop_, progress_);
   }
 

@@ -18,7 +18,11 @@ Write = Callable[[str], Path]
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ('{"event":"dance"}', "event 'dance', which this command does not know"),
+        ('{"event":"dance"}', "the event 'dance', which is not known here"),
+        ('{"event":"note","message":"a","by":"b"}', "the event 'note' with 'by', which is not"),
+        ('{"event":"note"}', "the event 'note' without 'message', which is not"),
+        ('{"event":"note","message":7}', "the event 'note' ("),
+        ('{"event":"hub"}', "the event 'hub' without"),
         ('{"event":7}', "malformed message"),
         ('{"time":1}', "malformed message"),
         ("dance", "malformed message"),
@@ -43,8 +47,19 @@ def test_an_unknown_message_of_the_simulator(
     assert words in viaduct("run", scenario(LINE)).error_line(1)
 
 
-@pytest.mark.parametrize("command", ['{"command":"dance"}', '{"command":7}', "{}", "[]", "stop"])
-def test_an_unknown_command_to_the_simulator(command: str, scenario: Write) -> None:
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ('{"command":"dance"}', "the command sent the command 'dance', which is not known here"),
+        ('{"command":"stop","now":true}', "'stop' with 'now', which is not known here"),
+        ('{"command":"release"}', "'release' without 'node', which is not known here"),
+        ('{"command":7}', 'malformed message: {"command":7}'),
+        ("{}", "malformed message: {}"),
+        ("[]", "malformed message: []"),
+        ("stop", "malformed message: stop"),
+    ],
+)
+def test_an_unknown_command_to_the_simulator(command: str, words: str, scenario: Write) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.sendall(command.encode() + b"\n")
@@ -60,4 +75,4 @@ def test_an_unknown_command_to_the_simulator(command: str, scenario: Write) -> N
         events = [json.loads(line) for line in ours.makefile()]
     assert done.returncode == 1
     assert events[-1]["event"] == "error"
-    assert f"was sent '{command}', which it does not know" in events[-1]["message"]
+    assert words in events[-1]["message"]

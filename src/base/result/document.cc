@@ -96,7 +96,8 @@ bool IsPromised(std::string_view path) {
          });
 }
 
-std::string Table(const std::string& title, const std::vector<DocumentRow>& rows, bool promised) {
+std::string Table(const std::string& title, const std::vector<fields::DocumentRow>& rows,
+                  bool promised) {
   std::string table;
   for (const auto& [path, value, meaning] : rows) {
     if (IsPromised(path) != promised) continue;
@@ -109,7 +110,7 @@ std::string Table(const std::string& title, const std::vector<DocumentRow>& rows
 }  // namespace
 
 std::string Chapter(const std::string& title, const std::string& text,
-                    const std::vector<DocumentRow>& rows) {
+                    const std::vector<fields::DocumentRow>& rows) {
   return fmt::format("\n## {}\n\n{}\n", title, text) + Table("Promised", rows, true) +
          Table("Diagnostic", rows, false);
 }

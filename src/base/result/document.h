@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 
 namespace viaduct::result {
 
 std::string Chapter(const std::string& title, const std::string& text,
-                    const std::vector<DocumentRow>& rows);
+                    const std::vector<fields::DocumentRow>& rows);
 // A chapter about the keys of a record.
-template <Record T>
+template <fields::Record T>
 std::string Chapter(const std::string& title, const std::string& text) {
-  std::vector<DocumentRow> rows;
-  Document<T>("", rows);
+  std::vector<fields::DocumentRow> rows;
+  fields::Document<T>("", rows);
   return Chapter(title, text, rows);
 }
 

@@ -2,9 +2,13 @@
 
 namespace viaduct::result {
 
-KeysOf<PipelineResult> PipelineResult::Keys() {
+using fields::Always;
+using fields::Among;
+using fields::WhenSet;
+
+fields::KeysOf<PipelineResult> PipelineResult::Keys() {
   using P = PipelineResult;
-  static constexpr Key<P> kKeys[] = {
+  static constexpr fields::Key<P> kKeys[] = {
       Always<&P::pair>("pair", "text", "the pair of interfaces, or the link and its end"),
       Always<&P::class_name>("class", "text", "the class of packets; empty where there are none"),
       Always<&P::direction>("direction", "up or down",
@@ -29,9 +33,9 @@ KeysOf<PipelineResult> PipelineResult::Keys() {
   return kKeys;
 }
 
-KeysOf<FrameCounters> FrameCounters::Keys() {
+fields::KeysOf<FrameCounters> FrameCounters::Keys() {
   using C = FrameCounters;
-  static constexpr Key<C> kKeys[] = {
+  static constexpr fields::Key<C> kKeys[] = {
       Always<&C::rx_frames>("rx_frames", "frames", "received from the interface"),
       Always<&C::rx_bytes>("rx_bytes", "bytes", "and their bytes"),
       Always<&C::tx_frames>("tx_frames", "frames", "sent to the interface"),
@@ -45,8 +49,8 @@ KeysOf<FrameCounters> FrameCounters::Keys() {
   return kKeys;
 }
 
-KeysOf<PortResult> PortResult::Keys() {
-  static constexpr Key<PortResult> kKeys[] = {
+fields::KeysOf<PortResult> PortResult::Keys() {
+  static constexpr fields::Key<PortResult> kKeys[] = {
       Always<&PortResult::name>("name", "text", "the interface"),
       Always<&PortResult::up>("up", "true or false", "false: it has vanished or is down"),
       Among<&PortResult::frames>(),
@@ -59,9 +63,9 @@ KeysOf<PortResult> PortResult::Keys() {
   return kKeys;
 }
 
-KeysOf<MemoryResult> MemoryResult::Keys() {
+fields::KeysOf<MemoryResult> MemoryResult::Keys() {
   using M = MemoryResult;
-  static constexpr Key<M> kKeys[] = {
+  static constexpr fields::Key<M> kKeys[] = {
       Always<&M::used>("used", "bytes", "frame memory in use"),
       Always<&M::peak>("peak", "bytes", "the most that was in use"),
       Always<&M::spilled>("spilled", "bytes", "frames on disk"),
@@ -71,9 +75,9 @@ KeysOf<MemoryResult> MemoryResult::Keys() {
   return kKeys;
 }
 
-KeysOf<DrainResult> DrainResult::Keys() {
+fields::KeysOf<DrainResult> DrainResult::Keys() {
   using D = DrainResult;
-  static constexpr Key<D> kKeys[] = {
+  static constexpr fields::Key<D> kKeys[] = {
       Always<&D::seconds>("seconds", "s", "how long the path went on after the program's end"),
       Always<&D::packets>("packets", "packets", "in the path when it was stopped"),
       Always<&D::connections>("connections", "connections",
@@ -82,9 +86,9 @@ KeysOf<DrainResult> DrainResult::Keys() {
   return kKeys;
 }
 
-KeysOf<EngineResult> EngineResult::Keys() {
+fields::KeysOf<EngineResult> EngineResult::Keys() {
   using E = EngineResult;
-  static constexpr Key<E> kKeys[] = {
+  static constexpr fields::Key<E> kKeys[] = {
       WhenSet<&E::name>("name", "text", "the path's, the shell's or the lab's"),
       WhenSet<&E::started>("started", "UTC, ISO 8601", "when a path began"),
       WhenSet<&E::seed>("seed", "a whole number", "of the random streams"),

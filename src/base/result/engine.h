@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/result/environment.h"
-#include "base/result/record.h"
 #include "base/result/timing.h"
 
 namespace viaduct::result {
@@ -21,7 +21,7 @@ struct PipelineResult {
   uint64_t duplicated = 0, corrupted = 0, flipped_bits = 0, marked = 0, reordered = 0;
   uint64_t waiting = 0, waiting_bytes = 0;
 
-  static KeysOf<PipelineResult> Keys();
+  static fields::KeysOf<PipelineResult> Keys();
 };
 
 // The counters of a port (io::PortCounters).
@@ -29,7 +29,7 @@ struct FrameCounters {
   uint64_t rx_frames = 0, rx_bytes = 0, tx_frames = 0, tx_bytes = 0;
   uint64_t rx_dropped_ring_full = 0, rx_dropped_truncated = 0, tx_dropped_error = 0;
 
-  static KeysOf<FrameCounters> Keys();
+  static fields::KeysOf<FrameCounters> Keys();
 };
 
 struct PortResult {
@@ -39,14 +39,14 @@ struct PortResult {
   uint64_t unmatched = 0, too_long = 0;
   std::string access;  // io::AnyPort::Description()
 
-  static KeysOf<PortResult> Keys();
+  static fields::KeysOf<PortResult> Keys();
 };
 
 struct MemoryResult {
   int64_t used = 0, peak = 0, spilled = 0, spilled_peak = 0;  // bytes
   std::string spill_trouble;
 
-  static KeysOf<MemoryResult> Keys();
+  static fields::KeysOf<MemoryResult> Keys();
 };
 
 // How a shell's path came to its end after the program's.
@@ -54,7 +54,7 @@ struct DrainResult {
   double seconds = 0;
   uint64_t packets = 0, connections = 0;
 
-  static KeysOf<DrainResult> Keys();
+  static fields::KeysOf<DrainResult> Keys();
 };
 
 struct EngineResult {
@@ -70,7 +70,7 @@ struct EngineResult {
   std::vector<std::string> failures;
   std::optional<Environment> environment;
 
-  static KeysOf<EngineResult> Keys();
+  static fields::KeysOf<EngineResult> Keys();
 };
 
 }  // namespace viaduct::result

@@ -2,8 +2,11 @@
 
 namespace viaduct::result {
 
-KeysOf<Environment> Environment::Keys() {
-  static constexpr Key<Environment> kKeys[] = {
+using fields::Always;
+using fields::WhenSet;
+
+fields::KeysOf<Environment> Environment::Keys() {
+  static constexpr fields::Key<Environment> kKeys[] = {
       Always<&Environment::viaduct>("viaduct", "text", "the version of Viaduct"),
       Always<&Environment::kernel>("kernel", "text",
                                    "name, release and machine, as uname has them"),

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 
 namespace viaduct::result {
 
@@ -15,7 +15,7 @@ struct Environment {
   std::string started, command;  // "": there was no run
   std::string ns3, ns3_build;    // "": no simulator took part
 
-  static KeysOf<Environment> Keys();
+  static fields::KeysOf<Environment> Keys();
 };
 
 }  // namespace viaduct::result

@@ -7,8 +7,11 @@
 
 namespace viaduct::result {
 
-KeysOf<Times> Times::Keys() {
-  static constexpr Key<Times> kKeys[] = {
+using fields::Always;
+using fields::WhenSet;
+
+fields::KeysOf<Times> Times::Keys() {
+  static constexpr fields::Key<Times> kKeys[] = {
       Always<&Times::min>("min", "ms", "the shortest"),
       Always<&Times::mean>("avg", "ms", "the mean"),
       Always<&Times::p50>("p50", "ms",
@@ -31,8 +34,8 @@ Times Times::Of(const Histogram& nanoseconds) {
   return times;
 }
 
-KeysOf<FlowResult> FlowResult::Keys() {
-  static constexpr Key<FlowResult> kKeys[] = {
+fields::KeysOf<FlowResult> FlowResult::Keys() {
+  static constexpr fields::Key<FlowResult> kKeys[] = {
       Always<&FlowResult::name>("name", "text", "the scenario's name for it"),
       Always<&FlowResult::kind>("kind", "udp, tcp or ping", "what it is"),
       Always<&FlowResult::from>("from", "a node", "who sends"),

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/histogram.h"
 #include "base/result/gaps.h"
-#include "base/result/record.h"
 
 namespace viaduct::result {
 
@@ -20,7 +20,7 @@ struct Times {
   // From a histogram of nanoseconds.
   static Times Of(const Histogram& nanoseconds);
 
-  static KeysOf<Times> Keys();
+  static fields::KeysOf<Times> Keys();
 };
 
 // Measurements over time in bounded memory: where there would be more than kMost of them, so many
@@ -83,7 +83,7 @@ struct FlowResult {
   // To be called after Count().
   void SetGaps(const GapFinder& finder);
 
-  static KeysOf<FlowResult> Keys();
+  static fields::KeysOf<FlowResult> Keys();
 };
 
 // How the flow failed the expectations of the scenario; "" if it did not.

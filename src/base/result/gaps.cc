@@ -4,8 +4,11 @@
 
 namespace viaduct::result {
 
-KeysOf<Gap> Gap::Keys() {
-  static constexpr Key<Gap> kKeys[] = {
+using fields::Always;
+using fields::WhenSet;
+
+fields::KeysOf<Gap> Gap::Keys() {
+  static constexpr fields::Key<Gap> kKeys[] = {
       Always<&Gap::from>("from", "s",
                          "since the flow's start, when the packet before it was sent; 0: none was"),
       WhenSet<&Gap::to>("to", "s", "when the packet after it was sent; absent: none arrived"),

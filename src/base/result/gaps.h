@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 
 namespace viaduct::result {
 
@@ -17,7 +17,7 @@ struct Gap {
   std::optional<double> to = {};
   uint64_t first = 0, lost = 0;  // the number of the first one, from 0; how many
 
-  static KeysOf<Gap> Keys();
+  static fields::KeysOf<Gap> Keys();
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 

@@ -2,9 +2,12 @@
 
 namespace viaduct::result {
 
-KeysOf<ClientResult> ClientResult::Keys() {
+using fields::Always;
+using fields::WhenSet;
+
+fields::KeysOf<ClientResult> ClientResult::Keys() {
   using C = ClientResult;
-  static constexpr Key<C> kKeys[] = {
+  static constexpr fields::Key<C> kKeys[] = {
       Always<&C::node>("node", "text", "the remote node"),
       Always<&C::vni>("vni", "a whole number", "its VXLAN identifier"),
       WhenSet<&C::client>("client", "an address", "its client; absent: it has none"),
@@ -33,9 +36,9 @@ KeysOf<ClientResult> ClientResult::Keys() {
   return kKeys;
 }
 
-KeysOf<HubTraffic> HubTraffic::Keys() {
+fields::KeysOf<HubTraffic> HubTraffic::Keys() {
   using T = HubTraffic;
-  static constexpr Key<T> kKeys[] = {
+  static constexpr fields::Key<T> kKeys[] = {
       WhenSet<&T::flows>("flows", "a list of maps", "as in the results of a run"),
       WhenSet<&T::programs>("programs", "a list of maps", "the same"),
       WhenSet<&T::events>("events", "a list of maps", "the same; times since convergence"),
@@ -48,9 +51,9 @@ KeysOf<HubTraffic> HubTraffic::Keys() {
   return kKeys;
 }
 
-KeysOf<HubResult> HubResult::Keys() {
+fields::KeysOf<HubResult> HubResult::Keys() {
   using H = HubResult;
-  static constexpr Key<H> kKeys[] = {
+  static constexpr fields::Key<H> kKeys[] = {
       Always<&H::name>("name", "text", "the scenario's"),
       Always<&H::seed>("seed", "a whole number", "of the random streams"),
       Always<&H::seconds>("seconds", "s", "how long it has served"),
@@ -133,9 +136,9 @@ ExitStatus HubResult::Status() const {
   return verdict == Verdict::kVoid ? ExitStatus::kVoid : ExitStatus::kSuccess;
 }
 
-KeysOf<HubProgress> HubProgress::Keys() {
+fields::KeysOf<HubProgress> HubProgress::Keys() {
   using P = HubProgress;
-  static constexpr Key<P> kKeys[] = {
+  static constexpr fields::Key<P> kKeys[] = {
       Always<&P::seconds>("seconds", "s", "how long it has served"),
       Always<&P::port>("port", "a UDP port", "where clients send to"),
       Always<&P::nodes>("nodes", "nodes", "that are remote"),

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/result/environment.h"
-#include "base/result/record.h"
 #include "base/result/run.h"
 #include "base/result/timing.h"
 #include "base/time.h"
@@ -27,7 +27,7 @@ struct ClientResult {
   std::optional<double> wait_ms;
   double longest_wait_ms = 0;
 
-  static KeysOf<ClientResult> Keys();
+  static fields::KeysOf<ClientResult> Keys();
 };
 
 // What the scenario itself does in a hub's network: its flows, programs, events and captures.
@@ -39,7 +39,7 @@ struct HubTraffic {
   std::vector<Capture> captures;
   std::vector<StateFiles> state;  // of a simulation
 
-  static KeysOf<HubTraffic> Keys();
+  static fields::KeysOf<HubTraffic> Keys();
 };
 
 struct HubResult {
@@ -75,7 +75,7 @@ struct HubResult {
   // Of the command.
   ExitStatus Status() const;
 
-  static KeysOf<HubResult> Keys();
+  static fields::KeysOf<HubResult> Keys();
 };
 
 // What a hub says of itself while it runs: it has hundreds of clients, and its events are not to
@@ -87,7 +87,7 @@ struct HubProgress {
   uint64_t rx_frames = 0, tx_frames = 0;
   uint64_t lost = 0;  // datagrams and frames, for whatever cause
 
-  static KeysOf<HubProgress> Keys();
+  static fields::KeysOf<HubProgress> Keys();
 };
 
 }  // namespace viaduct::result

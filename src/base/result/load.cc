@@ -2,8 +2,11 @@
 
 namespace viaduct::result {
 
-KeysOf<LoadTimes> LoadTimes::Keys() {
-  static constexpr Key<LoadTimes> kKeys[] = {
+using fields::Always;
+using fields::WhenSet;
+
+fields::KeysOf<LoadTimes> LoadTimes::Keys() {
+  static constexpr fields::Key<LoadTimes> kKeys[] = {
       Always<&LoadTimes::min>("min", "us", "the shortest"),
       Always<&LoadTimes::mean>("mean", "us", "the mean"),
       Always<&LoadTimes::p50>(
@@ -23,9 +26,9 @@ std::optional<LoadTimes> LoadTimes::Of(const Histogram& nanoseconds) {
                    microseconds(nanoseconds.Quantile(0.99)), microseconds(nanoseconds.Max())};
 }
 
-KeysOf<LoadSent> LoadSent::Keys() {
+fields::KeysOf<LoadSent> LoadSent::Keys() {
   using S = LoadSent;
-  static constexpr Key<S> kKeys[] = {
+  static constexpr fields::Key<S> kKeys[] = {
       Always<&S::role>("role", "send", "which end this is"),
       Always<&S::flow>("flow", "a whole number", "marks the flow's packets"),
       Always<&S::size>("size", "bytes", "of each packet's UDP payload"),
@@ -48,9 +51,9 @@ KeysOf<LoadSent> LoadSent::Keys() {
   return kKeys;
 }
 
-KeysOf<LoadPinged> LoadPinged::Keys() {
+fields::KeysOf<LoadPinged> LoadPinged::Keys() {
   using P = LoadPinged;
-  static constexpr Key<P> kKeys[] = {
+  static constexpr fields::Key<P> kKeys[] = {
       Always<&P::role>("role", "ping", "what it has done"),
       Always<&P::size>("size", "bytes", "of each request after the ICMP header"),
       Always<&P::started>("started_s", "s", "when the first request was due, CLOCK_MONOTONIC"),
@@ -83,8 +86,8 @@ KeysOf<LoadPinged> LoadPinged::Keys() {
   return kKeys;
 }
 
-KeysOf<LoadSeries> LoadSeries::Keys() {
-  static constexpr Key<LoadSeries> kKeys[] = {
+fields::KeysOf<LoadSeries> LoadSeries::Keys() {
+  static constexpr fields::Key<LoadSeries> kKeys[] = {
       Always<&LoadSeries::interval>("interval_s", "s", "the length of an interval"),
       Always<&LoadSeries::packets>("packets", "a list of packets",
                                    "received in each, from the flow's first packet on"),
@@ -92,9 +95,9 @@ KeysOf<LoadSeries> LoadSeries::Keys() {
   return kKeys;
 }
 
-KeysOf<LoadReceived> LoadReceived::Keys() {
+fields::KeysOf<LoadReceived> LoadReceived::Keys() {
   using R = LoadReceived;
-  static constexpr Key<R> kKeys[] = {
+  static constexpr fields::Key<R> kKeys[] = {
       Always<&R::role>("role", "receive", "which end this is"),
       Always<&R::ended_by>("ended_by", "text", "`sender` (its end marker), `duration` or `signal`"),
       Always<&R::cut>("cut", "true or false",

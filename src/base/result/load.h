@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/histogram.h"
 #include "base/result/gaps.h"
-#include "base/result/record.h"
 
 namespace viaduct::result {
 
@@ -20,7 +20,7 @@ struct LoadTimes {
   // Computed from a histogram of nanoseconds; returns nothing for an empty one.
   static std::optional<LoadTimes> Of(const Histogram& nanoseconds);
 
-  static KeysOf<LoadTimes> Keys();
+  static fields::KeysOf<LoadTimes> Keys();
 };
 
 struct LoadSent {
@@ -37,7 +37,7 @@ struct LoadSent {
   std::optional<LoadTimes> late;
   double slip_seconds = 0;
 
-  static KeysOf<LoadSent> Keys();
+  static fields::KeysOf<LoadSent> Keys();
 };
 
 struct LoadPinged {
@@ -56,14 +56,14 @@ struct LoadPinged {
   std::vector<Gap> gaps;  // times: s since the start
   uint64_t gaps_omitted = 0;
 
-  static KeysOf<LoadPinged> Keys();
+  static fields::KeysOf<LoadPinged> Keys();
 };
 
 struct LoadSeries {
   double interval = 0;  // s
   std::vector<uint64_t> packets;
 
-  static KeysOf<LoadSeries> Keys();
+  static fields::KeysOf<LoadSeries> Keys();
 };
 
 struct LoadReceived {
@@ -81,7 +81,7 @@ struct LoadReceived {
   std::vector<Gap> gaps;  // times: s, CLOCK_MONOTONIC of the sender
   uint64_t gaps_omitted = 0;
 
-  static KeysOf<LoadReceived> Keys();
+  static fields::KeysOf<LoadReceived> Keys();
 };
 
 }  // namespace viaduct::result

@@ -7,6 +7,9 @@
 #include "base/text/text_table.h"
 
 namespace viaduct::result {
+
+using fields::Always;
+using fields::WhenSet;
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -81,9 +84,9 @@ std::string FormatPaused(const PausedState& state) {
   return text + RoutesText(state);
 }
 
-KeysOf<PausedInterface> PausedInterface::Keys() {
+fields::KeysOf<PausedInterface> PausedInterface::Keys() {
   using I = PausedInterface;
-  static constexpr Key<I> kKeys[] = {
+  static constexpr fields::Key<I> kKeys[] = {
       Always<&I::name>("name", "text",
                        "in the node: in its kernel, or eth0, eth1... in the order of its devices"),
       WhenSet<&I::link>("link", "text", "the link that it is on"),
@@ -99,9 +102,9 @@ KeysOf<PausedInterface> PausedInterface::Keys() {
   return kKeys;
 }
 
-KeysOf<PausedNode> PausedNode::Keys() {
+fields::KeysOf<PausedNode> PausedNode::Keys() {
   using N = PausedNode;
-  static constexpr Key<N> kKeys[] = {
+  static constexpr fields::Key<N> kKeys[] = {
       Always<&N::name>("name", "text", "the node"),
       Always<&N::stack>("stack", "ns3 or kernel", "whose its IP stack is"),
       Always<&N::interfaces>("interfaces", "a list", "its interfaces"),
@@ -112,9 +115,9 @@ KeysOf<PausedNode> PausedNode::Keys() {
   return kKeys;
 }
 
-KeysOf<PausedNetwork> PausedNetwork::Keys() {
+fields::KeysOf<PausedNetwork> PausedNetwork::Keys() {
   using N = PausedNetwork;
-  static constexpr Key<N> kKeys[] = {
+  static constexpr fields::Key<N> kKeys[] = {
       Always<&N::name>("name", "text", "the link"),
       Always<&N::ends>("ends", "a list of text", "NODE:INTERFACE of each end"),
       Always<&N::up>("up", "true or false", "whether it carries frames"),
@@ -125,9 +128,9 @@ KeysOf<PausedNetwork> PausedNetwork::Keys() {
   return kKeys;
 }
 
-KeysOf<PausedState> PausedState::Keys() {
+fields::KeysOf<PausedState> PausedState::Keys() {
   using S = PausedState;
-  static constexpr Key<S> kKeys[] = {
+  static constexpr fields::Key<S> kKeys[] = {
       Always<&S::simulation>("simulation", "text", "its name"),
       Always<&S::time>("time", "s", "the virtual instant"),
       Always<&S::nodes>("nodes", "a list", "its nodes"),

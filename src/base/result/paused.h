@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/result/engine.h"
-#include "base/result/record.h"
 
 namespace viaduct::result {
 
@@ -19,7 +19,7 @@ struct PausedInterface {
   std::vector<std::string> addresses;
   std::optional<uint64_t> waiting, dropped;  // packets
 
-  static KeysOf<PausedInterface> Keys();
+  static fields::KeysOf<PausedInterface> Keys();
 };
 
 struct PausedNode {
@@ -27,7 +27,7 @@ struct PausedNode {
   std::vector<PausedInterface> interfaces;
   std::vector<std::string> routes;
 
-  static KeysOf<PausedNode> Keys();
+  static fields::KeysOf<PausedNode> Keys();
 };
 
 struct PausedNetwork {
@@ -36,7 +36,7 @@ struct PausedNetwork {
   bool up = true;
   std::vector<PipelineResult> statistics;
 
-  static KeysOf<PausedNetwork> Keys();
+  static fields::KeysOf<PausedNetwork> Keys();
 };
 
 struct PausedState {
@@ -46,7 +46,7 @@ struct PausedState {
   std::vector<PausedNetwork> links;
   std::map<std::string, std::string> next;
 
-  static KeysOf<PausedState> Keys();
+  static fields::KeysOf<PausedState> Keys();
 };
 
 // As tables for people.

@@ -8,6 +8,8 @@
 #include "base/wait_status.h"
 
 namespace viaduct::result {
+
+using fields::Always;
 namespace {
 
 constexpr size_t kOutputInResults = 4096;
@@ -45,8 +47,8 @@ std::string ProgramResult::Verdict() const {
   return background && seconds > 0 ? "ended early" : "FAILED";  // 0: it was not started
 }
 
-KeysOf<ProgramResult> ProgramResult::Keys() {
-  static constexpr Key<ProgramResult> kKeys[] = {
+fields::KeysOf<ProgramResult> ProgramResult::Keys() {
+  static constexpr fields::Key<ProgramResult> kKeys[] = {
       Always<&ProgramResult::name>("name", "text", "the scenario's name for it"),
       Always<&ProgramResult::node>("node", "a node", "where it ran"),
       Always<&ProgramResult::command>("command", "text", "the program and its arguments"),
@@ -62,8 +64,8 @@ KeysOf<ProgramResult> ProgramResult::Keys() {
   return kKeys;
 }
 
-KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
-  static constexpr Key<ProgramOutcome> kKeys[] = {
+fields::KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
+  static constexpr fields::Key<ProgramOutcome> kKeys[] = {
       Always<&ProgramOutcome::program>("program", "a map", "its result"),
       Always<&ProgramOutcome::text>("text", "text",
                                     "what it has written; of very much, the beginning and the end"),

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 #include "base/time.h"
 
 namespace viaduct::result {
@@ -20,7 +20,7 @@ struct ProgramResult {
   // "ok", "FAILED", or of one in the background, whose status is ignored, "ended early".
   std::string Verdict() const;
 
-  static KeysOf<ProgramResult> Keys();
+  static fields::KeysOf<ProgramResult> Keys();
 };
 
 // How a program's run ended, and what was expected of it.
@@ -47,7 +47,7 @@ struct ProgramOutcome {
   // accepted once it has started.
   void Judge(const ProgramEnd& end);
 
-  static KeysOf<ProgramOutcome> Keys();
+  static fields::KeysOf<ProgramOutcome> Keys();
 };
 
 }  // namespace viaduct::result

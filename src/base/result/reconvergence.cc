@@ -7,9 +7,12 @@
 
 namespace viaduct::result {
 
-KeysOf<RouteChange> RouteChange::Keys() {
+using fields::Always;
+using fields::WhenSet;
+
+fields::KeysOf<RouteChange> RouteChange::Keys() {
   using C = RouteChange;
-  static constexpr Key<C> kKeys[] = {
+  static constexpr fields::Key<C> kKeys[] = {
       Always<&C::at>("at", "s", "since convergence; negative: before"),
       Always<&C::node>("node", "a node", "whose table it is"),
       WhenSet<&C::added>("added", "a list of text", "routes, as `ip route` writes them"),
@@ -20,9 +23,9 @@ KeysOf<RouteChange> RouteChange::Keys() {
   return kKeys;
 }
 
-KeysOf<FlowRecovery> FlowRecovery::Keys() {
+fields::KeysOf<FlowRecovery> FlowRecovery::Keys() {
   using R = FlowRecovery;
-  static constexpr Key<R> kKeys[] = {
+  static constexpr fields::Key<R> kKeys[] = {
       Always<&R::flow>("flow", "text", "its name"),
       Always<&R::lost>("lost", "packets", "sent after the event, until it was steady"),
       Always<&R::last_lost>("last_lost", "s",
@@ -35,9 +38,9 @@ KeysOf<FlowRecovery> FlowRecovery::Keys() {
   return kKeys;
 }
 
-KeysOf<Reconvergence> Reconvergence::Keys() {
+fields::KeysOf<Reconvergence> Reconvergence::Keys() {
   using R = Reconvergence;
-  static constexpr Key<R> kKeys[] = {
+  static constexpr fields::Key<R> kKeys[] = {
       Always<&R::link>("link", "text", "which link"),
       Always<&R::change>("change", "text", "as in `events`"),
       Always<&R::at>("at", "s", "as in `events`"),

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 
 namespace viaduct::result {
 
@@ -18,7 +18,7 @@ struct RouteChange {
   std::string node;
   std::vector<std::string> added, replaced, removed;  // as `ip route` writes routes
 
-  static KeysOf<RouteChange> Keys();
+  static fields::KeysOf<RouteChange> Keys();
 };
 
 // Of a flow that lost packets after an event, and until it recovered or something else happened.
@@ -28,7 +28,7 @@ struct FlowRecovery {
   double last_lost = 0;          // s since the event, when it was sent
   std::optional<double> steady;  // s since the event, when the first of those that came was sent
 
-  static KeysOf<FlowRecovery> Keys();
+  static fields::KeysOf<FlowRecovery> Keys();
 };
 
 struct Reconvergence {
@@ -38,7 +38,7 @@ struct Reconvergence {
       routes;  // s since the event: the last change of a table before the next one
   std::vector<FlowRecovery> flows;
 
-  static KeysOf<Reconvergence> Keys();
+  static fields::KeysOf<Reconvergence> Keys();
 };
 
 // So many packets in a row that arrive are an end of losses.

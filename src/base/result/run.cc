@@ -4,8 +4,12 @@
 
 namespace viaduct::result {
 
-KeysOf<LinkNodes> LinkNodes::Keys() {
-  static constexpr Key<LinkNodes> kKeys[] = {
+using fields::Always;
+using fields::Among;
+using fields::WhenSet;
+
+fields::KeysOf<LinkNodes> LinkNodes::Keys() {
+  static constexpr fields::Key<LinkNodes> kKeys[] = {
       Always<&LinkNodes::name>("name", "text", "the link's"),
       Always<&LinkNodes::nodes>("nodes", "a list of nodes", "that it joins"),
       WhenSet<&LinkNodes::wifi>("wifi", "text", "the IEEE 802.11 standard of a Wi-Fi channel"),
@@ -16,9 +20,9 @@ KeysOf<LinkNodes> LinkNodes::Keys() {
   return kKeys;
 }
 
-KeysOf<ScenarioSummary> ScenarioSummary::Keys() {
+fields::KeysOf<ScenarioSummary> ScenarioSummary::Keys() {
   using S = ScenarioSummary;
-  static constexpr Key<S> kKeys[] = {
+  static constexpr fields::Key<S> kKeys[] = {
       Always<&S::name>("name", "text", "the scenario's name"),
       Always<&S::file>("file", "text", "the file it was read from"),
       Always<&S::hash>("hash", "SHA-256, hex", "of `effective`"),
@@ -32,8 +36,8 @@ KeysOf<ScenarioSummary> ScenarioSummary::Keys() {
   return kKeys;
 }
 
-KeysOf<Convergence> Convergence::Keys() {
-  static constexpr Key<Convergence> kKeys[] = {
+fields::KeysOf<Convergence> Convergence::Keys() {
+  static constexpr fields::Key<Convergence> kKeys[] = {
       Always<&Convergence::seconds>("seconds", "s",
                                     "from the protocols' start; virtual in mode simulate"),
       Always<&Convergence::reachable>("reachable", "ordered pairs of nodes",
@@ -51,8 +55,8 @@ KeysOf<Convergence> Convergence::Keys() {
   return kKeys;
 }
 
-KeysOf<LinkEvent> LinkEvent::Keys() {
-  static constexpr Key<LinkEvent> kKeys[] = {
+fields::KeysOf<LinkEvent> LinkEvent::Keys() {
+  static constexpr fields::Key<LinkEvent> kKeys[] = {
       Always<&LinkEvent::link>("link", "text", "which link"),
       Always<&LinkEvent::change>(
           "change", "text",
@@ -63,8 +67,8 @@ KeysOf<LinkEvent> LinkEvent::Keys() {
   return kKeys;
 }
 
-KeysOf<Capture> Capture::Keys() {
-  static constexpr Key<Capture> kKeys[] = {
+fields::KeysOf<Capture> Capture::Keys() {
+  static constexpr fields::Key<Capture> kKeys[] = {
       Always<&Capture::link>("link", "text", "of which link"),
       Always<&Capture::file>("file", "text", "the pcap file"),
       Always<&Capture::frames>("frames", "frames", "written"),
@@ -80,17 +84,17 @@ KeysOf<Capture> Capture::Keys() {
   return kKeys;
 }
 
-KeysOf<StateFiles> StateFiles::Keys() {
-  static constexpr Key<StateFiles> kKeys[] = {
+fields::KeysOf<StateFiles> StateFiles::Keys() {
+  static constexpr fields::Key<StateFiles> kKeys[] = {
       Always<&StateFiles::node>("node", "a node", "whose kernel's state was written"),
       Always<&StateFiles::files>("files", "a list of text", "the CSV files"),
   };
   return kKeys;
 }
 
-KeysOf<DeviceCounters> DeviceCounters::Keys() {
+fields::KeysOf<DeviceCounters> DeviceCounters::Keys() {
   using D = DeviceCounters;
-  static constexpr Key<D> kKeys[] = {
+  static constexpr fields::Key<D> kKeys[] = {
       Among<&D::frames>(),
       Always<&D::tx_dropped_unclaimed>("tx_dropped_unclaimed", "frames",
                                        "that no socket of the control plane could express"),
@@ -99,8 +103,8 @@ KeysOf<DeviceCounters> DeviceCounters::Keys() {
   return kKeys;
 }
 
-KeysOf<RoutePushes> RoutePushes::Keys() {
-  static constexpr Key<RoutePushes> kKeys[] = {
+fields::KeysOf<RoutePushes> RoutePushes::Keys() {
+  static constexpr fields::Key<RoutePushes> kKeys[] = {
       Always<&RoutePushes::batches>("batches", "batches", "of changes sent to kernels"),
       Always<&RoutePushes::refused>("refused", "batches",
                                     "of which a kernel did not accept every route; what it refused "
@@ -111,8 +115,8 @@ KeysOf<RoutePushes> RoutePushes::Keys() {
   return kKeys;
 }
 
-KeysOf<RoutePolls> RoutePolls::Keys() {
-  static constexpr Key<RoutePolls> kKeys[] = {
+fields::KeysOf<RoutePolls> RoutePolls::Keys() {
+  static constexpr fields::Key<RoutePolls> kKeys[] = {
       Always<&RoutePolls::polls>("polls", "reads", "of a node's routes"),
       Always<&RoutePolls::seconds>("seconds", "s", "of processor time that they took"),
       Always<&RoutePolls::interval>(
@@ -124,8 +128,8 @@ KeysOf<RoutePolls> RoutePolls::Keys() {
   return kKeys;
 }
 
-KeysOf<RouteReading> RouteReading::Keys() {
-  static constexpr Key<RouteReading> kKeys[] = {
+fields::KeysOf<RouteReading> RouteReading::Keys() {
+  static constexpr fields::Key<RouteReading> kKeys[] = {
       Always<&RouteReading::protocol>("protocol", "text", "its ns-3 TypeId"),
       Always<&RouteReading::method>(
           "method", "text",
@@ -139,8 +143,8 @@ KeysOf<RouteReading> RouteReading::Keys() {
   return kKeys;
 }
 
-KeysOf<RouteSample> RouteSample::Keys() {
-  static constexpr Key<RouteSample> kKeys[] = {
+fields::KeysOf<RouteSample> RouteSample::Keys() {
+  static constexpr fields::Key<RouteSample> kKeys[] = {
       Always<&RouteSample::at>("at", "s", "since convergence"),
       Always<&RouteSample::next>("next", "text, by node and destination",
                                  "the neighbour to which the node sends what is for the other "
@@ -149,9 +153,9 @@ KeysOf<RouteSample> RouteSample::Keys() {
   return kKeys;
 }
 
-KeysOf<SimulatorReport> SimulatorReport::Keys() {
+fields::KeysOf<SimulatorReport> SimulatorReport::Keys() {
   using S = SimulatorReport;
-  static constexpr Key<S> kKeys[] = {
+  static constexpr fields::Key<S> kKeys[] = {
       WhenSet<&S::timing>("timing", "a map",
                           "how late the simulator's events ran; modes emulate and offload"),
       WhenSet<&S::port_timing>(
@@ -206,9 +210,9 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
   return kKeys;
 }
 
-KeysOf<NodePlane> NodePlane::Keys() {
+fields::KeysOf<NodePlane> NodePlane::Keys() {
   using P = NodePlane;
-  static constexpr Key<P> kKeys[] = {
+  static constexpr fields::Key<P> kKeys[] = {
       Always<&P::name>("name", "text", "as in scenario files"),
       Always<&P::reason>("reason", "text", "why it is this one"),
       WhenSet<&P::packets>("packets", "a map",
@@ -229,9 +233,9 @@ KeysOf<NodePlane> NodePlane::Keys() {
   return kKeys;
 }
 
-KeysOf<HostResult> HostResult::Keys() {
+fields::KeysOf<HostResult> HostResult::Keys() {
   using H = HostResult;
-  static constexpr Key<H> kKeys[] = {
+  static constexpr fields::Key<H> kKeys[] = {
       Always<&H::name>("name", "text", "in the scenario"),
       Always<&H::address>("address", "an address", "to which other hosts send"),
       Always<&H::nodes>("nodes", "a list of nodes", "that it has"),
@@ -247,9 +251,9 @@ KeysOf<HostResult> HostResult::Keys() {
   return kKeys;
 }
 
-KeysOf<RunResult> RunResult::Keys() {
+fields::KeysOf<RunResult> RunResult::Keys() {
   using R = RunResult;
-  static constexpr Key<R> kKeys[] = {
+  static constexpr fields::Key<R> kKeys[] = {
       Always<&R::scenario>("scenario", "a map", "what was run"),
       Always<&R::environment>("environment", "a map", "where and how"),
       WhenSet<&R::setup_seconds>("setup_seconds", "s", "to build the lab; real modes"),

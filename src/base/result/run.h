@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/result/engine.h"
 #include "base/result/environment.h"
 #include "base/result/flow.h"
 #include "base/result/program.h"
 #include "base/result/reconvergence.h"
-#include "base/result/record.h"
 #include "base/result/timing.h"
 
 namespace viaduct::result {
@@ -27,7 +27,7 @@ struct LinkNodes {
   // a plain wire.
   std::vector<std::string> specs = {};
 
-  static KeysOf<LinkNodes> Keys();
+  static fields::KeysOf<LinkNodes> Keys();
 };
 
 // The scenario that was run.
@@ -38,7 +38,7 @@ struct ScenarioSummary {
   std::vector<std::string> nodes;
   std::vector<LinkNodes> links;
 
-  static KeysOf<ScenarioSummary> Keys();
+  static fields::KeysOf<ScenarioSummary> Keys();
 };
 
 // Which nodes can reach which. Pairs are ordered: (a, b) is not (b, a).
@@ -52,7 +52,7 @@ struct Convergence {
   // counted.
   std::optional<bool> by_programs = std::nullopt;
 
-  static KeysOf<Convergence> Keys();
+  static fields::KeysOf<Convergence> Keys();
 };
 
 struct LinkEvent {
@@ -60,7 +60,7 @@ struct LinkEvent {
   double at = 0;  // s, since convergence
   std::optional<double> late_ms = {};
 
-  static KeysOf<LinkEvent> Keys();
+  static fields::KeysOf<LinkEvent> Keys();
 };
 
 struct Capture {
@@ -69,7 +69,7 @@ struct Capture {
   std::optional<uint64_t> unfinished;  // frames that are not as on a wire; not 0
   std::string error = {};              // why the file is not whole
 
-  static KeysOf<Capture> Keys();
+  static fields::KeysOf<Capture> Keys();
 };
 
 // The files to which a kernel's state was written.
@@ -77,7 +77,7 @@ struct StateFiles {
   std::string node;
   std::vector<std::string> files;
 
-  static KeysOf<StateFiles> Keys();
+  static fields::KeysOf<StateFiles> Keys();
 };
 
 // The counters of a simulated interface, or of the program device of a node.
@@ -86,14 +86,14 @@ struct DeviceCounters {
   uint64_t tx_dropped_unclaimed = 0;
   std::map<std::string, uint64_t> drops;
 
-  static KeysOf<DeviceCounters> Keys();
+  static fields::KeysOf<DeviceCounters> Keys();
 };
 
 struct RoutePushes {
   uint64_t batches = 0, refused = 0, missing = 0;
   double seconds = 0;
 
-  static KeysOf<RoutePushes> Keys();
+  static fields::KeysOf<RoutePushes> Keys();
 };
 
 // The reading of routes from protocols that do not report changes.
@@ -108,7 +108,7 @@ struct RoutePolls {
   bool IsVoid() const { return interval > kLongestInterval; }
 
   static constexpr double kLongestInterval = 1;  // s
-  static KeysOf<RoutePolls> Keys();
+  static fields::KeysOf<RoutePolls> Keys();
 };
 
 // The protocols' routes at an instant, from node to node.
@@ -117,7 +117,7 @@ struct RouteSample {
   // Of each node, for each other one, the neighbour to which it sends; "": it has no route.
   std::map<std::string, std::map<std::string, std::string>> next;
 
-  static KeysOf<RouteSample> Keys();
+  static fields::KeysOf<RouteSample> Keys();
 };
 
 // How the routes of a node's protocol became known.
@@ -127,7 +127,7 @@ struct RouteReading {
   std::string reason = {};  // why no better method served
   std::vector<std::string> nodes;
 
-  static KeysOf<RouteReading> Keys();
+  static fields::KeysOf<RouteReading> Keys();
 };
 
 // What the simulator itself reports at the end of a run.
@@ -151,7 +151,7 @@ struct SimulatorReport {
   std::map<std::string, std::vector<double>> positions;  // m: x, y, z; of those that are somewhere
   std::vector<Capture> captures;
 
-  static KeysOf<SimulatorReport> Keys();
+  static fields::KeysOf<SimulatorReport> Keys();
 };
 
 // A key of NodePlane::drops: packets without a route that came faster than the simulator read them.
@@ -163,7 +163,7 @@ struct NodePlane {
   // What came in, by interface and by what became of it, where the data plane counts.
   std::map<std::string, std::map<std::string, uint64_t>> packets;
   std::map<std::string, uint64_t> drops;  // packets, by cause, while the traffic ran
-  static KeysOf<NodePlane> Keys();
+  static fields::KeysOf<NodePlane> Keys();
 };
 
 // A host of a lab that several have.
@@ -173,7 +173,7 @@ struct HostResult {
   std::string kernel, cpu;
   double clock_ahead = 0, clock_error = 0;  // ms
 
-  static KeysOf<HostResult> Keys();
+  static fields::KeysOf<HostResult> Keys();
 };
 
 struct RunResult {
@@ -202,7 +202,7 @@ struct RunResult {
   // Sets the status by the verdict and the failures: a run that failed is never VALID.
   void Conclude();
 
-  static KeysOf<RunResult> Keys();
+  static fields::KeysOf<RunResult> Keys();
 };
 
 }  // namespace viaduct::result

@@ -6,6 +6,9 @@
 
 namespace viaduct::result {
 
+using fields::Always;
+using fields::WhenSet;
+
 const char* VerdictName(Verdict verdict) {
   switch (verdict) {
     case Verdict::kValid:
@@ -18,8 +21,8 @@ const char* VerdictName(Verdict verdict) {
   return "not judged";
 }
 
-KeysOf<Timing> Timing::Keys() {
-  static constexpr Key<Timing> kKeys[] = {
+fields::KeysOf<Timing> Timing::Keys() {
+  static constexpr fields::Key<Timing> kKeys[] = {
       Always<&Timing::events>("events", "events or packets", "how many were measured"),
       Always<&Timing::p50_ns>("p50_ns", "ns",
                               "half of them were at most this late; exact of up to 1024, else "

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/histogram.h"
-#include "base/result/record.h"
 #include "base/time.h"
 
 namespace viaduct::result {
@@ -31,7 +31,7 @@ struct Timing {
   std::optional<int> nice;         // simulator only
   std::optional<bool> over_limit;  // by the simulator's own count of events, not the histogram
 
-  static KeysOf<Timing> Keys();
+  static fields::KeysOf<Timing> Keys();
 };
 
 // Computed from a histogram of nanoseconds.

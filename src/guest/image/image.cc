@@ -92,9 +92,9 @@ void from_json(const nlohmann::json& json, Image::Schedule& schedule) {
   schedule = json == "shared" ? Image::Schedule::kShared : Image::Schedule::kMessages;
 }
 
-result::KeysOf<Image> Image::Keys() {
-  using result::Always;
-  static constexpr result::Key<Image> kKeys[] = {
+fields::KeysOf<Image> Image::Keys() {
+  using fields::Always;
+  static constexpr fields::Key<Image> kKeys[] = {
       Always<&Image::release>("release", "text", "of the kernel: 6.12.117"),
       Always<&Image::source>("source", "text", "what it was built from"),
       Always<&Image::schedule>("schedule", "shared or messages",
@@ -110,7 +110,7 @@ result::KeysOf<Image> Image::Keys() {
 Image ReadDescription(const fs::path& folder) {
   try {
     const nlohmann::json json = nlohmann::json::parse(ReadFileIfAny(folder / kDescription));
-    for (const result::Key<Image>& key : Image::Keys()) json.at(key.name);
+    for (const fields::Key<Image>& key : Image::Keys()) json.at(key.name);
     Image image = json;
     image.file = folder / kExecutable;
     std::error_code none;

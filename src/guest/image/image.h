@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result/record.h"
+#include "base/fields.h"
 
 namespace viaduct::guest {
 
@@ -27,7 +27,7 @@ struct Image {
   std::vector<std::string> absent;
 
   // The keys of image.json, the description that is stored beside the executable.
-  static result::KeysOf<Image> Keys();
+  static fields::KeysOf<Image> Keys();
 };
 
 // The folder of the images: kernels/ in VIADUCT_CACHE, else XDG_CACHE_HOME/viaduct, else

@@ -136,7 +136,7 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
   const Instant deadline = MonotonicClock::Now() + patience;
   const std::string text = JsonText(EncodeRequest(request)) + "\n";
   SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
-  LineBuffer lines(kMaxAnswerLine);
+  ipc::LineBuffer lines(kMaxAnswerLine);
   std::array<char, 65536> buffer;
   for (;;) {
     // Of the whole answer: it may come byte by byte.

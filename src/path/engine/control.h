@@ -13,6 +13,7 @@
 #include "path/engine/config.h"
 #include "path/engine/control_protocol.h"
 #include "path/engine/live_path.h"
+#include "sys/ipc/lines.h"
 
 namespace viaduct::engine {
 
@@ -38,7 +39,7 @@ class ControlServer {
   struct Connection {
     UniqueFd socket;
     int waiting = 0;  // requests
-    LineBuffer lines{kMaxRequestLine};
+    ipc::LineBuffer lines{kMaxRequestLine};
   };
 
   void Watch(int fd);

@@ -109,17 +109,4 @@ json EncodeRequest(const ControlRequest& request) {
   return object;
 }
 
-bool LineBuffer::Add(std::string_view bytes) {
-  text_.append(bytes);
-  return text_.size() <= max_line_ || text_.find('\n') <= max_line_;
-}
-
-std::optional<std::string> LineBuffer::Next() {
-  const size_t end = text_.find('\n');
-  if (end == std::string::npos) return std::nullopt;
-  std::string line = text_.substr(0, end);
-  text_.erase(0, end + 1);
-  return line;
-}
-
 }  // namespace viaduct::engine

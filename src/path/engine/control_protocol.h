@@ -37,18 +37,4 @@ struct ControlRequest {
 ControlRequest ParseRequest(std::string_view line);
 nlohmann::json EncodeRequest(const ControlRequest& request);
 
-// Splits a byte stream into lines.
-class LineBuffer {
- public:
-  explicit LineBuffer(size_t max_line) : max_line_(max_line) {}
-  // Returns false if a line is longer than max_line; the stream is then unusable.
-  [[nodiscard]] bool Add(std::string_view bytes);
-  // The next complete line, without its newline.
-  std::optional<std::string> Next();
-
- private:
-  size_t max_line_;
-  std::string text_;
-};
-
 }  // namespace viaduct::engine

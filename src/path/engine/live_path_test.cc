@@ -165,17 +165,6 @@ TEST(ControlProtocolTest, RequestsOfHubs) {
   EXPECT_THAT(refusal(R"({"request": "release", "node": "n", "up": ""})"), HasSubstr("no member"));
 }
 
-TEST(ControlProtocolTest, LinesAreCutAndNeverTooLong) {
-  LineBuffer lines(5);
-  EXPECT_TRUE(lines.Add("ab"));
-  EXPECT_FALSE(lines.Next());
-  EXPECT_TRUE(lines.Add("c\nde"));
-  EXPECT_EQ(lines.Next(), "abc");
-  EXPECT_FALSE(lines.Next());
-  EXPECT_TRUE(lines.Add("fgh"));
-  EXPECT_FALSE(lines.Add("i\n")) << "six bytes";
-}
-
 TEST(ChangeTrialTest, RefusesWhatAnEngineWouldRefuseAfterTheChangesSoFar) {
   Config config;
   config.ports = {"a", "b"};

@@ -6,12 +6,13 @@
 #include "base/text/json_text.h"
 #include "path/engine/control_protocol.h"
 #include "path/live/schedule.h"
+#include "sys/ipc/lines.h"
 
 using namespace viaduct;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  engine::LineBuffer lines(256);
+  ipc::LineBuffer lines(256);
   // In two parts, as a socket may deliver them.
   if (lines.Add(text.substr(0, size / 2)) && lines.Add(text.substr(size / 2))) {
     while (const auto line = lines.Next()) {

@@ -51,7 +51,9 @@ std::vector<std::string> Channel::Serve() {
   }
   output_ += tls_.Output();
   Flush();
-  std::vector<std::string> lines = lines_.Add(text);
+  if (!lines_.Add(text)) throw MessageError("control connection: a line is too long");
+  std::vector<std::string> lines;
+  while (auto line = lines_.Next()) lines.push_back(*std::move(line));
   if (tls_.HasEnded() && lines.empty()) {
     throw ChannelEnded("the other end has ended the connection");
   }

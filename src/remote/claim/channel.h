@@ -10,6 +10,7 @@
 #include "base/wire/address.h"
 #include "remote/claim/message.h"
 #include "remote/claim/tls.h"
+#include "sys/ipc/lines.h"
 
 namespace viaduct::claim {
 
@@ -45,7 +46,7 @@ class Channel {
 
   UniqueFd socket_;
   TlsSession tls_;
-  LineBuffer lines_;
+  ipc::LineBuffer lines_;
   std::string output_;
   size_t strange_bytes_ = 0;  // from an end that has not yet shown the key
 };

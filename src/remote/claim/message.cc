@@ -246,17 +246,4 @@ FromHub ParseFromHub(std::string_view line) {
   return Refusal{object["error"].get<std::string>()};
 }
 
-std::vector<std::string> LineBuffer::Add(std::string_view bytes) {
-  std::vector<std::string> lines;
-  rest_.append(bytes);
-  size_t begin = 0;
-  for (size_t end; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    if (end - begin > longest_) throw MessageError("control connection: a line is too long");
-    lines.push_back(rest_.substr(begin, end - begin));
-  }
-  rest_.erase(0, begin);
-  if (rest_.size() > longest_) throw MessageError("control connection: a line is too long");
-  return lines;
-}
-
 }  // namespace viaduct::claim

@@ -109,16 +109,4 @@ using FromHub = std::variant<Alive, Offer, Refusal>;
 FromClient ParseFromClient(std::string_view line);
 FromHub ParseFromHub(std::string_view line);
 
-// Cuts a stream into lines.
-class LineBuffer {
- public:
-  explicit LineBuffer(size_t longest) : longest_(longest) {}
-  // Returns the lines that are complete now. Throws MessageError for one that is too long.
-  std::vector<std::string> Add(std::string_view bytes);
-
- private:
-  const size_t longest_;
-  std::string rest_;
-};
-
 }  // namespace viaduct::claim

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "remote/claim/message.h"
 #include "remote/claim/tls.h"
+#include "sys/ipc/lines.h"
 
 using namespace viaduct;
 
@@ -32,14 +33,18 @@ void ReadAsHub(std::string_view line) {
 }
 
 void Cut(std::string_view stream) {
-  claim::LineBuffer lines(64);
+  ipc::LineBuffer lines(64);
   const size_t all = stream.size();
   size_t seen = 0;
   for (; !stream.empty(); stream.remove_prefix(std::min<size_t>(7, stream.size()))) {
-    for (const std::string& line : lines.Add(stream.substr(0, 7))) {
-      seen += line.size() + 1;
-      if (seen > all || line.size() > 64 || line.find('\n') != std::string::npos) __builtin_trap();
+    const bool is_short = lines.Add(stream.substr(0, 7));
+    while (const auto line = lines.Next()) {
+      seen += line->size() + 1;
+      if (seen > all || line->size() > 64 || line->find('\n') != std::string::npos) {
+        __builtin_trap();
+      }
     }
+    if (!is_short) return;
   }
 }
 

@@ -140,14 +140,5 @@ TEST(ClaimMessage, AnotherVersionIsNamed) {
   }
 }
 
-TEST(ClaimMessage, LinesAreCutWhereverTheyWereSplit) {
-  LineBuffer lines(4);
-  EXPECT_TRUE(lines.Add("ab").empty());
-  EXPECT_EQ(lines.Add("cd\n\nx"), (std::vector<std::string>{"abcd", ""}));
-  EXPECT_EQ(lines.Add("\n"), std::vector<std::string>{"x"});
-  EXPECT_THROW(lines.Add("abcde"), MessageError);
-  EXPECT_THROW(LineBuffer(4).Add("abcde\n"), MessageError);
-}
-
 }  // namespace
 }  // namespace viaduct::claim

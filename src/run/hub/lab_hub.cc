@@ -79,8 +79,11 @@ class LabHub final : public Hub {
       : Hub(options.quiet), scenario_(scenario), loop_(loop), client_(std::move(broker)) {
     if (options.inner_socket >= 0) client_.LendInnerSocket(options.inner_socket);
     simulator_ = std::make_unique<SimulatorProcess>(
-        FindSimulator(), scenario, client_.NewConnection(), "", std::vector<Duration>(),
-        LabUse::kStays, "", HubPlace{fmt::format("{}:{}", options.address, options.port)});
+        SimulatorStart{.program = FindSimulator(),
+                       .scenario = scenario,
+                       .broker = client_.NewConnection(),
+                       .lab = LabUse::kStays,
+                       .hub = HubPlace{fmt::format("{}:{}", options.address, options.port)}});
     conversation_ = std::make_unique<Conversation>(scenario, *simulator_, loop_, progress());
     try {
       Serve();
@@ -122,9 +125,9 @@ class LabHub final : public Hub {
     result.Fail(failures);
     traffic_.reset();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
-    const nlohmann::json message = conversation_->WaitForReport(true);
-    const auto report = message.at("results").get<result::SimulatorReport>();
-    if (result.traffic) AddLosses(message, &result.traffic->flows);
+    const scenario::SimulatorDone done = conversation_->WaitForReport(true);
+    const result::SimulatorReport& report = done.results;
+    if (result.traffic) AddLosses(done.lost_at, &result.traffic->flows);
     if (report.timing) result.events = *report.timing;
     for (const std::string& line : report.refused) result.failures.push_back("refused: " + line);
     result.unreadable = UnreadablePackets(report);

@@ -25,10 +25,12 @@ class SimulatedHub final : public Hub {
  public:
   SimulatedHub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop)
       : Hub(options.quiet), scenario_(scenario), loop_(loop) {
-    simulator_ = std::make_unique<SimulatorProcess>(
-        FindSimulator(), scenario, UniqueFd(), HubCaptureFolder(scenario), std::vector<Duration>(),
-        LabUse::kOfRun, "",
-        HubPlace{fmt::format("{}:{}", options.address, options.port), options.inner_socket});
+    simulator_ = std::make_unique<SimulatorProcess>(SimulatorStart{
+        .program = FindSimulator(),
+        .scenario = scenario,
+        .captures = HubCaptureFolder(scenario),
+        .hub =
+            HubPlace{fmt::format("{}:{}", options.address, options.port), options.inner_socket}});
     simulator_->OnOutput([this](const std::string& line) { progress().Line(line); });
     Watch();
     loop_.Watch(simulator_->OutputFd(), [this] {
@@ -45,23 +47,22 @@ class SimulatedHub final : public Hub {
   }
 
   void Claim(const std::string& node, const std::string& address) override {
-    Tell({{"command", "claim"}, {"node", node}, {"address", address}});
+    Tell(scenario::Claim{node, address});
   }
 
-  void Release(const std::string& node) override { Tell({{"command", "release"}, {"node", node}}); }
+  void Release(const std::string& node) override { Tell(scenario::Release{node}); }
 
   bool ClaimsAtOnce() const override { return false; }
 
   void AskStatistics() override {
     if (gathers_) return;
     gathers_ = true;
-    Tell({{"command", "statistics"}});
+    Tell(scenario::AskStatistics());
   }
 
   result::HubResult Finish() override {
     OnUpdate({});
-    simulator_->Stop();
-    Watch();
+    Tell(scenario::Stop());
     if (!loop_.Run([this] { return report_.has_value(); },
                    MonotonicClock::Now() + kFinishPatience)) {
       throw Error("the simulator hangs: it does not report");
@@ -91,22 +92,8 @@ class SimulatedHub final : public Hub {
 
  private:
   void Read() {
-    while (const auto message = simulator_->Receive()) {
-      const std::string event = message->value("event", "");
-      if (event == "hub") {
-        serves_ = true;
-        Update(message->get<result::HubProgress>());
-      } else if (event == "report") {
-        report_ = message->at("results").get<result::HubResult>();
-        files_ = message->at("files").get<result::SimulatorReport>();
-        AddLosses(*message, &flows_);
-      } else if (event == "statistics") {
-        Gather(message->at("results").get<result::HubResult>(), message->value("last", true));
-      } else if (event == "claimed") {
-        TellClaimed(message->value("node", ""));
-      } else {
-        TakeTraffic(event, *message);
-      }
+    while (const auto event = simulator_->Receive()) {
+      std::visit([this](const auto& message) { Take(message); }, *event);
     }
     if (simulator_->Ended()) {
       loop_.Forget(simulator_->Fd());
@@ -115,28 +102,55 @@ class SimulatedHub final : public Hub {
     }
   }
 
-  // Of what the scenario itself does in the network.
-  void TakeTraffic(const std::string& event, const nlohmann::json& message) {
-    if (event == "converged") {
-      const auto convergence = message.get<result::Convergence>();
-      CheckConvergence(scenario_, convergence);
-      converged_ = true;
-      progress().Line(ConvergenceLine(scenario_, convergence));
-    } else if (event == "flow") {
-      flows_.push_back(message.get<result::FlowResult>());
-      Fail(result::FailureOf(flows_.back()));
-    } else if (event == "program") {
-      programs_.push_back(message.get<result::ProgramOutcome>());
-      Fail(programs_.back().failure);
-    } else if (event == "link") {
-      events_.push_back(message.get<result::LinkEvent>());
-      const result::LinkEvent& changed = events_.back();
-      progress().Line(
-          fmt::format("{:.1f} s: link {} {}", changed.at, changed.link, changed.change));
-    } else if (event == "output") {
-      progress().Line(
-          fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
-    }
+  void Take(const scenario::HubNow& now) {
+    serves_ = true;
+    Update(now.progress);
+  }
+
+  void Take(const scenario::Claimed& claimed) { TellClaimed(claimed.node); }
+
+  void Take(const scenario::HubStatistics& statistics) {
+    Gather(statistics.results, statistics.last);
+  }
+
+  void Take(const scenario::SimulatorDone& done) {
+    report_ = done.hub;
+    files_ = done.results;
+    AddLosses(done.lost_at, &flows_);
+  }
+
+  // Messages about what the scenario itself does in the network.
+  void Take(const scenario::Converged& converged) {
+    CheckConvergence(scenario_, converged.convergence);
+    converged_ = true;
+    progress().Line(ConvergenceLine(scenario_, converged.convergence));
+  }
+
+  void Take(const scenario::FlowDone& done) {
+    flows_.push_back(done.flow);
+    Fail(result::FailureOf(done.flow));
+  }
+
+  void Take(const scenario::ProgramDone& done) {
+    programs_.push_back(done.outcome);
+    Fail(done.outcome.failure);
+  }
+
+  void Take(const scenario::LinkChanged& changed) {
+    events_.push_back(changed.event);
+    progress().Line(LinkEventLine(changed.event));
+  }
+
+  void Take(const scenario::ProgramOutput& output) {
+    progress().Line(fmt::format("{}: {}", output.program, output.line));
+  }
+
+  void Take(const scenario::SimulatorProgress&) {}  // the hub shows its own
+
+  // Those of a run, or thrown by SimulatorProcess.
+  template <class Message>
+  void Take(const Message&) {
+    throw Error(fmt::format("the simulator sent '{}', which none of a hub does", Message::kName));
   }
 
   void Fail(const std::string& failure) {
@@ -151,7 +165,7 @@ class SimulatedHub final : public Hub {
   }
 
   // A storm of claims is more than the simulator reads at once.
-  void Tell(const nlohmann::json& command) {
+  void Tell(const scenario::SimulatorCommand& command) {
     simulator_->Tell(command);
     if (!simulator_->Ended()) Watch();
   }

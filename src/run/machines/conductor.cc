@@ -13,8 +13,6 @@
 namespace viaduct::hosts {
 namespace {
 
-using nlohmann::json;
-
 // Between the last host's word that it is ready and the start of the traffic: the message takes
 // less.
 constexpr Duration kHeadStart = Duration::Milliseconds(100);
@@ -55,16 +53,15 @@ std::string Conductor::HostOf(int rank) const {
 void Conductor::Fail(const std::string& error, int status) {
   if (failure_) return;
   failure_ = Failure{error, status};
-  send_to_all_({{"type", kFailed}, {"error", error}, {"status", status}});
+  send_to_all_(Failed{error, status});
 }
 
-void Conductor::Take(int from, const json& message) {
-  const std::string type = message.at("type");
-  if (type == kMeet) Meet(from, message);
-  if (type == kRoutes) TakeRoutes(from, message.at("passages"));
-  if (type == kResult) results_[from] = message.at("result").get<result::RunResult>();
-  if (type == kFailed) Fail(message.at("error"), message.at("status"));
-  if (type == kBye) gone_.insert(from);
+void Conductor::Take(int from, const RankMessage& message) {
+  if (const auto* meet = std::get_if<hosts::Meet>(&message)) Meet(from, *meet);
+  if (const auto* routes = std::get_if<Routes>(&message)) TakeRoutes(from, routes->passages);
+  if (const auto* done = std::get_if<PartDone>(&message)) results_[from] = done->result;
+  if (const auto* failed = std::get_if<Failed>(&message)) Fail(failed->error, failed->status);
+  if (std::holds_alternative<Bye>(message)) gone_.insert(from);
 }
 
 void Conductor::Ended(int rank, bool is_silent) {
@@ -85,7 +82,7 @@ bool Conductor::Over() const { return static_cast<int>(gone_.size()) == ranks_; 
 void Conductor::SetClocks(std::vector<ClockReading> clocks) {
   if (!clocks_.empty()) return;  // those of after the traffic
   clocks_ = std::move(clocks);
-  if (static_cast<int>(stages_["hello"].size()) == ranks_) Meet(-1, {{"stage", "hello"}});
+  if (static_cast<int>(stages_["hello"].size()) == ranks_) Meet(-1, {"hello"});
 }
 
 void Conductor::MeetFirst(int from, const std::string& host) {
@@ -99,42 +96,40 @@ void Conductor::MeetFirst(int from, const std::string& host) {
   hosts_[from] = host;
 }
 
-void Conductor::Meet(int from, const json& message) {
-  const std::string stage = message.at("stage");
-  if (message.contains("host")) MeetFirst(from, message["host"]);
-  std::set<int>& there = stages_[stage];
+void Conductor::Meet(int from, const hosts::Meet& meet) {
+  if (!meet.host.empty()) MeetFirst(from, meet.host);
+  std::set<int>& there = stages_[meet.stage];
   if (from >= 0) there.insert(from);
   if (static_cast<int>(there.size()) < ranks_ || failure_) return;
-  json answer = {{"type", kMet}, {"stage", stage}};
-  if (stage == "hello") {
+  Met answer{meet.stage};
+  if (meet.stage == "hello") {
     if (clocks_.empty()) return;  // they are being measured
-    json& clocks = answer["clocks"] = json::object();
     for (const auto& [rank, host] : hosts_) {
-      clocks[host] = clocks_.at(rank).ahead;
-      answer["ranks"][host] = rank;
+      answer.clocks[host] = clocks_.at(rank).ahead;
+      answer.ranks[host] = rank;
     }
   }
-  answer["start"] = (MonotonicClock::Now() + kHeadStart).nanoseconds();
+  answer.start = (MonotonicClock::Now() + kHeadStart).nanoseconds();
   send_to_all_(answer);
 }
 
-void Conductor::TakeRoutes(int from, const json& passages) {
-  passages_[from] = passages;
+void Conductor::TakeRoutes(int from, scenario::Passages passages) {
+  passages_[from] = std::move(passages);
   if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
   // When the time is over on all hosts, they say it of all their nodes.
-  const bool late = std::ranges::all_of(
-      passages_, [](const auto& message) { return message.second.value("late", false); });
+  const bool late =
+      std::ranges::all_of(passages_, [](const auto& of_rank) { return of_rank.second.late; });
   Passages all;
-  uint64_t pairs = 0;
-  for (const auto& [rank, message] : passages_) {
-    if (!late && !message.at("unreachable").empty()) return;
-    pairs += message.at("pairs").get<uint64_t>();
-    all.merge(message.at("passages").get<Passages>());
+  uint32_t pairs = 0;
+  for (const auto& [rank, reported] : passages_) {
+    if (!late && !reported.here.unreachable.empty()) return;
+    pairs += reported.here.pairs;
+    all.insert(reported.passages.begin(), reported.passages.end());
   }
   const NodePairs unreachable = Unreachable(*scenario_, all);
   if (!late && !unreachable.empty()) return;
   converged_ = true;
-  send_to_all_({{"type", kConverged}, {"pairs", pairs}, {"unreachable", unreachable}});
+  send_to_all_(RoutesConverged{{pairs, unreachable}});
 }
 
 }  // namespace viaduct::hosts

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/result/run.h"
+#include "run/machines/messages.h"
 #include "run/machines/mpi_link.h"
 #include "scenario/scenario.h"
 
@@ -19,14 +19,14 @@ namespace viaduct::hosts {
 
 class Conductor {
  public:
-  using SendToAll = std::function<void(const nlohmann::json&)>;
+  using SendToAll = std::function<void(const RankMessage&)>;
   // `send_to_all`: including rank 0 itself.
   Conductor(int ranks, SendToAll send_to_all);
   // Must outlive this object; before the first host says which it is.
   void SetScenario(const scenario::Scenario& scenario) { scenario_ = &scenario; }
 
   // A message for rank 0.
-  void Take(int from, const nlohmann::json& message);
+  void Take(int from, const RankMessage& message);
   // A rank's program has ended, without saying so, or has been silent for too long.
   void Ended(int rank, bool is_silent = false);
   // Before the traffic. Hosts that have said who they are have waited for them.
@@ -48,9 +48,9 @@ class Conductor {
   void Fail(const std::string& error, int status);
 
  private:
-  void Meet(int from, const nlohmann::json& message);
+  void Meet(int from, const hosts::Meet& meet);
   void MeetFirst(int from, const std::string& host);
-  void TakeRoutes(int from, const nlohmann::json& passages);
+  void TakeRoutes(int from, scenario::Passages passages);
 
   const scenario::Scenario* scenario_ = nullptr;
   const int ranks_;
@@ -58,16 +58,15 @@ class Conductor {
   std::map<int, std::string> hosts_;  // by rank
   std::map<std::string, std::set<int>> stages_;
   std::vector<ClockReading> clocks_;
-  std::map<int, nlohmann::json> passages_;  // by rank
+  std::map<int, scenario::Passages> passages_;  // by rank
   std::map<int, result::RunResult> results_;
   std::set<int> gone_;
   std::optional<Failure> failure_;
   bool converged_ = false;
 };
 
-// By node, and then by the number of the destination ("passages" of
-// run/simulator/simulator_process.h).
-using Passages = std::map<std::string, std::vector<int>>;
+// By node, and then by the number of the destination.
+using Passages = decltype(scenario::Passages::passages);
 using NodePairs = std::vector<std::pair<std::string, std::string>>;
 // Which nodes packets do not get to by the passages of all hosts together, from which of those that
 // have some.

@@ -175,15 +175,13 @@ class Launcher {
   }
 
   void Start() {
-    const json message = {{"type", kScenario},
-                          {"version", run::Version()},
-                          {"text", scenario::Print(scenario_)},
-                          {"file", scenario_.file},
-                          {"hash", scenario_.hash},
-                          {"quiet", request_.quiet},
-                          {"directory", request_.directory},
-                          {"command", request_.command_line}};
-    to_write_ = JsonText(message);
+    to_write_ = Encode(Given{.version = run::Version(),
+                             .text = scenario::Print(scenario_),
+                             .file = scenario_.file,
+                             .hash = scenario_.hash,
+                             .quiet = request_.quiet,
+                             .directory = request_.directory,
+                             .command = request_.command_line});
     sys::Pipe input = sys::MakePipe(), output = sys::MakePipe(), errors = sys::MakePipe();
     sys::LaunchOptions options;
     options.words = CommandFor(scenario_);

@@ -1,26 +1,108 @@
-// What the runs on a lab's hosts say to each other: JSON objects with a "type".
-//   scenario   rank 0 to all: "text" (scenario::Print()), "version", "file", and the options
-//   meet       to rank 0: this host has come to "stage"; "host" with the first one
-//   met        rank 0 to all: every host has; "start": on rank 0's clock, ns; "clocks": by host,
-//              see ClockReading; "ranks": by host
-//   routes     to rank 0: "passages" (run::Peers::ReportRoutes())
-//   converged  rank 0 to all: the routes of all hosts together reach every node, of "pairs" pairs
-//   of
-//              nodes all but those of "unreachable", which had until convergence.timeout
-//   flow       to the host of a flow's receiver (run::Peers::Tell())
-//   result     to rank 0: "result" (result::RunResult) of this host's part
-//   failed     to rank 0, and from it to all: "error", "status"
-//   bye        to rank 0: everything on this host is removed
-//   end        rank 0 to all: so it is on all hosts
+// What the runs on a lab's hosts say to each other: JSON objects with a "type". Rank 0 conducts. A
+// further message is a struct, its table of keys, and its place in the variant.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result/run.h"
 #include "run/machines/mpi_frame.h"
+#include "run/simulator/peers.h"
+#include "scenario/messages/simulator_messages.h"
 
 namespace viaduct::hosts {
 
-inline constexpr char kScenario[] = "scenario", kMeet[] = "meet", kMet[] = "met",
-                      kRoutes[] = "routes", kConverged[] = "converged", kFlow[] = "flow",
-                      kResult[] = "result", kFailed[] = "failed", kBye[] = "bye", kEnd[] = "end";
+// Rank 0 to all: what to run.
+struct Given {
+  static constexpr char kName[] = "scenario";
+  std::string version;  // of the launching command
+  std::string text, file, hash;
+  bool quiet = false;
+  std::string directory;             // RunOptions::directory
+  std::vector<std::string> command;  // RunOptions::command_line
+  static fields::KeysOf<Given> Keys();
+};
+
+// To rank 0: this host has come to a stage; with its name to the first one.
+struct Meet {
+  static constexpr char kName[] = "meet";
+  std::string stage;
+  std::string host = {};
+  static fields::KeysOf<Meet> Keys();
+};
+
+// Rank 0 to all: every host has come to the stage.
+struct Met {
+  static constexpr char kName[] = "met";
+  std::string stage;
+  int64_t start = 0;                           // when what follows begins: ns, rank 0's clock
+  std::map<std::string, int64_t> clocks = {};  // first stage: by host, see ClockReading
+  std::map<std::string, int> ranks = {};       // first stage: by host
+  static fields::KeysOf<Met> Keys();
+};
+
+// To rank 0: run::Peers::ReportRoutes().
+struct Routes {
+  static constexpr char kName[] = "routes";
+  scenario::Passages passages;
+  static fields::KeysOf<Routes> Keys();
+};
+
+// Rank 0 to all: run::Peers::OnConverged().
+struct RoutesConverged {
+  static constexpr char kName[] = "converged";
+  scenario::Go go;
+  static fields::KeysOf<RoutesConverged> Keys();
+};
+
+// To the host of a flow's receiver: its sender has ended.
+struct SenderEnded {
+  static constexpr char kName[] = "flow";
+  run::RemoteSender sender;
+  static fields::KeysOf<SenderEnded> Keys();
+};
+
+// To rank 0: the result of this host's part.
+struct PartDone {
+  static constexpr char kName[] = "result";
+  result::RunResult result;
+  static fields::KeysOf<PartDone> Keys();
+};
+
+// To rank 0, and from it to all.
+struct Failed {
+  static constexpr char kName[] = "failed";
+  std::string error;
+  int status = 1;
+  static fields::KeysOf<Failed> Keys();
+};
+
+// To rank 0: everything on this host is removed.
+struct Bye {
+  static constexpr char kName[] = "bye";
+  static fields::KeysOf<Bye> Keys();
+};
+
+// Rank 0 to all: so it is on all hosts.
+struct End {
+  static constexpr char kName[] = "end";
+  static fields::KeysOf<End> Keys();
+};
+
+using RankMessage = std::variant<Given, Meet, Met, Routes, RoutesConverged, SenderEnded, PartDone,
+                                 Failed, Bye, End>;
+
+// Text without newlines.
+std::string Encode(const RankMessage& message);
+// Throws EnvironmentError if it is Given by another version, Error if it is no message that is
+// known here.
+RankMessage Decode(std::string_view text);
 
 // What the error ends with if a host's program has ended without saying why.
 inline constexpr char kEnded[] = "viaduct's processes there have ended";

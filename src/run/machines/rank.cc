@@ -69,26 +69,19 @@ class Rank {
   }
 
   void Work() {
-    const json given = peers_.Await(kScenario);
-    const std::string version = given.at("version");
-    if (version != run::Version()) {
-      throw EnvironmentError(
-          fmt::format("it has viaduct {}, but the launching machine {}; install the same on all",
-                      run::Version(), version));
-    }
-    scenario_ = scenario::Parse(given.at("text"), given.at("file"));
-    scenario_.hash = given.at("hash");
+    const Given given = peers_.AwaitScenario();
+    scenario_ = scenario::Parse(given.text, given.file);
+    scenario_.hash = given.hash;
     peers_.Enter(scenario_);
     if (link_.rank() == 0) std::fprintf(stderr, "%s\n", kAllThere);
     part_ = scenario::PartOf(scenario_, peers_.host());
     need_root_();
     run::RunOptions options;
-    options.quiet = link_.rank() != 0 || given.at("quiet").get<bool>();
-    options.command_line = given.at("command").get<std::vector<std::string>>();
-    options.directory = given.at("directory");
+    options.quiet = link_.rank() != 0 || given.quiet;
+    options.command_line = given.command;
+    options.directory = given.directory;
     options.peers = &peers_;
-    const result::RunResult result = run::Execute(part_, options);
-    peers_.Send(0, {{"type", kResult}, {"result", result}});
+    peers_.Send(0, PartDone{run::Execute(part_, options)});
   }
 
   void Report(const Failure& failure) {
@@ -101,14 +94,12 @@ class Rank {
       gethostname(name.data(), name.size() - 1);
       error = fmt::format("rank {} ({}): {}", link_.rank(), name.data(), error);
     }
-    (void)FailureOf([&] {
-      peers_.Send(0, {{"type", kFailed}, {"error", error}, {"status", failure.status}});
-    });
+    (void)FailureOf([&] { peers_.Send(0, Failed{error, failure.status}); });
   }
 
   int Finish(std::optional<Failure> failure) {
     const auto trouble = FailureOf([this] {
-      peers_.Send(0, {{"type", kBye}});
+      peers_.Send(0, Bye());
       peers_.AwaitEnd();
     });
     Conductor* conductor = peers_.conductor();
@@ -129,7 +120,7 @@ class Rank {
     }
     if (failure) answer = {{"error", failure->error}, {"status", failure->status}};
     (void)FailureOf([&] {
-      for (int rank = 0; rank < link_.size(); ++rank) peers_.Send(rank, {{"type", kEnd}});
+      for (int rank = 0; rank < link_.size(); ++rank) peers_.Send(rank, End());
     });
     WriteAll(STDOUT_FILENO, JsonText(answer) + "\n", "the results");
     return failure ? failure->status : 0;

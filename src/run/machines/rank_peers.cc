@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/text/json_text.h"
 #include "run/machines/messages.h"
 #include "scenario/machines.h"
 #include "sys/network/link.h"
@@ -15,15 +14,13 @@
 namespace viaduct::hosts {
 namespace {
 
-using nlohmann::json;
-
 constexpr Duration kCleanUpPatience = Duration::Seconds(30);  // for the clean-up on all hosts
 
 }  // namespace
 
 RankPeers::RankPeers(MpiLink& link) : link_(link) {
   if (link_.rank() != 0) return;
-  conductor_.emplace(link_.size(), [this](const json& message) {
+  conductor_.emplace(link_.size(), [this](const RankMessage& message) {
     for (int rank = 0; rank < link_.size(); ++rank) Send(rank, message);
   });
 }
@@ -48,11 +45,10 @@ void RankPeers::Enter(const scenario::Scenario& scenario) {
         "rank {}: this machine has none of the hosts' addresses ({}); see hosts in the file",
         link_.rank(), all));
   }
-  Send(0, {{"type", kMeet}, {"stage", "hello"}, {"host", host_}});
+  Send(0, hosts::Meet{"hello", host_});
   WaitFor([this] { return met_.contains("hello"); });
-  const json& hello = met_["hello"];
-  hello.at("clocks").get_to(clocks_);
-  hello.at("ranks").get_to(ranks_);
+  clocks_ = met_["hello"].clocks;
+  ranks_ = met_["hello"].ranks;
 }
 
 bool RankPeers::IsHere(const std::string& node) const {
@@ -70,7 +66,7 @@ void RankPeers::Leave() {
   loop_ = nullptr;
 }
 
-void RankPeers::Send(int to, const json& message) { link_.Send(to, JsonText(message)); }
+void RankPeers::Send(int to, const RankMessage& message) { link_.Send(to, Encode(message)); }
 
 void RankPeers::Read() {
   while (const auto frame = link_.Receive()) Take(*frame);
@@ -110,64 +106,55 @@ void RankPeers::Take(const MpiLink::Frame& frame) {
     }
     return;
   }
-  const json message = json::parse(frame.message, nullptr, false);
-  if (!message.is_object()) throw Error("another host sent a malformed message");
-  TakeMessage(frame.from, message);
+  Take(frame.from, Decode(frame.message));
 }
 
-void RankPeers::TakeMessage(int from, const json& message) {
-  const std::string type = message.at("type");
-  const bool from_rank_0 =
-      from == 0 && (type == kMet || type == kConverged || type == kEnd || type == kScenario);
-  if (type == kFlow) {
-    if (take_) {
-      take_(message);
-    } else {
-      early_.push_back(message);
-    }
-  } else if (from_rank_0) {
-    if (type == kMet) met_[message.at("stage")] = message;
-    if (type == kConverged && converged_) converged_(message);
-    first_.emplace(type, message);
-  } else if (type == kFailed && from == 0 && !(conductor_ && !conductor_->failure())) {
-    if (ending_) return;
-    throw Error(message.at("error").get<std::string>(),
-                static_cast<ExitStatus>(message.at("status").get<int>()));
-  } else if (conductor_) {
-    conductor_->Take(from, message);
+void RankPeers::Take(int from, const RankMessage& message) {
+  if (const auto* ended = std::get_if<SenderEnded>(&message)) {
+    if (!take_) return early_.push_back(ended->sender);
+    return take_(ended->sender);
   }
+  if (const auto* failed = std::get_if<Failed>(&message);
+      failed && from == 0 && !(conductor_ && !conductor_->failure())) {
+    if (ending_) return;
+    throw Error(failed->error, static_cast<ExitStatus>(failed->status));
+  }
+  if (from == 0) {
+    if (const auto* given = std::get_if<Given>(&message)) given_ = *given;
+    if (const auto* met = std::get_if<Met>(&message)) met_[met->stage] = *met;
+    if (const auto* all = std::get_if<RoutesConverged>(&message); all && converged_) {
+      converged_(all->go);
+    }
+    if (std::holds_alternative<End>(message)) all_ended_ = true;
+  }
+  if (conductor_) conductor_->Take(from, message);
 }
 
-json RankPeers::Await(const std::string& type) {
-  WaitFor([&] { return first_.contains(type); });
-  return first_[type];
+Given RankPeers::AwaitScenario() {
+  WaitFor([&] { return given_.has_value(); });
+  return *given_;
 }
 
 void RankPeers::Meet(const std::string& stage) {
-  Send(0, {{"type", kMeet}, {"stage", stage}});
+  Send(0, hosts::Meet{stage});
   WaitFor([&] { return met_.contains(stage); });
 }
 
 Instant RankPeers::MeetToStart() {
   Meet("start");
-  const int64_t at = met_["start"].at("start").get<int64_t>();
-  return Instant::FromNanoseconds(at + clocks_.at(host_));
+  return Instant::FromNanoseconds(met_["start"].start + clocks_.at(host_));
 }
 
-void RankPeers::ReportRoutes(const json& passages) {
-  Send(0, {{"type", kRoutes}, {"passages", passages}});
+void RankPeers::ReportRoutes(const scenario::Passages& passages) { Send(0, Routes{passages}); }
+
+void RankPeers::Tell(const std::string& node, const run::RemoteSender& ended) {
+  Send(ranks_.at(scenario::LabHostOf(*scenario_, node)), SenderEnded{ended});
 }
 
-void RankPeers::Tell(const std::string& node, const json& message) {
-  json complete = message;
-  complete["type"] = kFlow;
-  Send(ranks_.at(scenario::LabHostOf(*scenario_, node)), complete);
-}
-
-void RankPeers::OnMessage(std::function<void(const json&)> take) {
+void RankPeers::OnSenderEnded(std::function<void(const run::RemoteSender&)> take) {
   take_ = std::move(take);
   if (!take_) return;
-  for (const json& message : std::exchange(early_, {})) take_(message);
+  for (const run::RemoteSender& ended : std::exchange(early_, {})) take_(ended);
 }
 
 Duration RankPeers::ClockAhead(const std::string& node) const {
@@ -186,7 +173,7 @@ void RankPeers::AwaitEnd() {
   ending_ = true;
   constexpr int kLook = 200;  // ms
   const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
-  while (!first_.contains(kEnd) && MonotonicClock::Now() < deadline) {
+  while (!all_ended_ && MonotonicClock::Now() < deadline) {
     if (conductor_ && conductor_->Over()) return;
     if (const auto frame = link_.Receive(kLook)) Take(*frame);
   }

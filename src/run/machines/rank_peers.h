@@ -3,13 +3,13 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "run/machines/conductor.h"
+#include "run/machines/messages.h"
 #include "run/machines/mpi_link.h"
 #include "run/simulator/peers.h"
 #include "scenario/scenario.h"
@@ -31,17 +31,17 @@ class RankPeers : public run::Peers {
   void Leave() override;
   void Meet(const std::string& stage) override;
   Instant MeetToStart() override;
-  void ReportRoutes(const nlohmann::json& passages) override;
-  void OnConverged(std::function<void(const nlohmann::json&)> converged) override {
+  void ReportRoutes(const scenario::Passages& passages) override;
+  void OnConverged(std::function<void(const scenario::Go&)> converged) override {
     converged_ = std::move(converged);
   }
-  void Tell(const std::string& node, const nlohmann::json& message) override;
-  void OnMessage(std::function<void(const nlohmann::json&)> take) override;
+  void Tell(const std::string& node, const run::RemoteSender& ended) override;
+  void OnSenderEnded(std::function<void(const run::RemoteSender&)> take) override;
   Duration ClockAhead(const std::string& node) const override;
 
-  void Send(int to, const nlohmann::json& message);
-  // The first message of this type. Throws what Join() says.
-  nlohmann::json Await(const std::string& type);
+  void Send(int to, const RankMessage& message);
+  // What to run, when rank 0 has said it. Throws what Join() says.
+  Given AwaitScenario();
   // Waits until everything is removed on all hosts, without minding failures any more.
   void AwaitEnd();
 
@@ -55,7 +55,7 @@ class RankPeers : public run::Peers {
  private:
   std::string NameOfLeader() const;
   void Take(const MpiLink::Frame& frame);
-  void TakeMessage(int from, const nlohmann::json& message);
+  void Take(int from, const RankMessage& message);
   void Read();
   void WaitFor(const std::function<bool()>& condition);
 
@@ -64,14 +64,15 @@ class RankPeers : public run::Peers {
   std::string host_;
   sys::EventLoop* loop_ = nullptr;
   std::optional<Conductor> conductor_;
-  std::map<std::string, nlohmann::json> met_;    // answers, by stage
-  std::map<std::string, nlohmann::json> first_;  // messages that Await() waits for, by type
-  std::map<std::string, int64_t> clocks_;        // by host
-  std::map<std::string, int> ranks_;             // by host
+  std::map<std::string, Met> met_;  // by stage
+  std::optional<Given> given_;
+  bool all_ended_ = false;                 // End
+  std::map<std::string, int64_t> clocks_;  // by host
+  std::map<std::string, int> ranks_;       // by host
   std::vector<ClockReading> measured_;
-  std::vector<nlohmann::json> early_;  // flow messages before there is who takes them
-  std::function<void(const nlohmann::json&)> converged_;
-  std::function<void(const nlohmann::json&)> take_;
+  std::vector<run::RemoteSender> early_;  // before there is who takes them
+  std::function<void(const scenario::Go&)> converged_;
+  std::function<void(const run::RemoteSender&)> take_;
   bool ending_ = false;  // failures do not matter any more
   bool leader_is_gone_ = false;
 };

@@ -12,8 +12,6 @@
 namespace viaduct::run {
 namespace {
 
-using nlohmann::json;
-
 // A lab of a thousand nodes takes long to build, but a hung simulator must end the run.
 constexpr Duration kSetUpPatience = Duration::Seconds(120);
 constexpr Duration kReportPatience = Duration::Seconds(20);
@@ -54,6 +52,10 @@ std::string ConvergenceLine(const scenario::Scenario& scenario,
                      convergence.reachable, convergence.pairs);
 }
 
+std::string LinkEventLine(const result::LinkEvent& event) {
+  return fmt::format("{:.1f} s: link {} {}", event.at, event.link, event.change);
+}
+
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence) {
   if (!scenario.convergence_required || convergence.unreachable.empty()) return;
   throw NotConverged(UnconvergedLine(scenario, convergence) +
@@ -72,9 +74,9 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.Fd(), [this] { Read(); });
   if (peers_) {
-    peers_->OnConverged([this](const json& everywhere) {
+    peers_->OnConverged([this](const scenario::Go& everywhere) {
       everywhere_ = everywhere;
-      simulator_.Tell({{"command", "go"}, {"unreachable", everywhere.at("unreachable")}});
+      simulator_.Tell(everywhere);
     });
   }
   loop_.Watch(simulator_.OutputFd(), [this] {
@@ -91,54 +93,57 @@ Conversation::~Conversation() {
 }
 
 void Conversation::Read() {
-  while (const std::optional<json> message = simulator_.Receive()) Handle(*message);
+  while (const auto event = simulator_.Receive()) {
+    std::visit([this](const auto& message) { Take(message); }, *event);
+  }
   if (simulator_.Ended()) loop_.Forget(simulator_.Fd());
 }
 
-void Conversation::Handle(const json& message) {
-  const std::string event = message["event"];
-  if (event == "lab") {
-    lab_built_ = true;
-  } else if (event == "progress" && convergence_) {
-    progress_.Status(fmt::format("{:.1f} s simulated", message.value("time", 0.0)));
-  } else if (event == "progress") {
-    progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} reach", message.value("time", 0.0),
-                                 message.value("reachable", 0), message.value("pairs", 0),
-                                 peers_ ? " of this host" : ""));
-  } else if (event == "passages" && peers_) {
-    peers_->ReportRoutes(message);
-  } else if (event == "timing") {
-    timing_ = message.get<result::Timing>();
-  } else if (event == "converged") {
-    convergence_ = message.get<result::Convergence>();
-  } else if (event == "difference") {
-    Fail(message.value("message", ""));
-  } else if (event == "flow") {
-    flows_.push_back(message.get<result::FlowResult>());
-    Fail(result::FailureOf(flows_.back()));
-  } else if (event == "link") {
-    events_.push_back(message.get<result::LinkEvent>());
-    const result::LinkEvent& changed = events_.back();
-    progress_.Line(fmt::format("{:.1f} s: link {} {}", changed.at, changed.link, changed.change));
-  } else if (event == "output") {
-    progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
-  } else if (event == "paused") {
-    Paused(message);
-  } else if (event == "note") {
-    progress_.Line(message.value("message", ""));
-  } else if (event == "resumed") {
-    if (std::exchange(watching_keys_, false)) loop_.Forget(STDIN_FILENO);
-    progress_.Line(fmt::format("resumed at {:.6f} s", message.value("time", 0.0)));
-  } else if (event == "program") {
-    HandleProgram(message);
-  } else if (event == "report") {
-    report_ = message;
-  }
+void Conversation::Take(const scenario::LabBuilt&) { lab_built_ = true; }
+
+void Conversation::Take(const scenario::SimulatorProgress& progress) {
+  if (convergence_) return progress_.Status(fmt::format("{:.1f} s simulated", progress.time));
+  progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} reach", progress.time,
+                               progress.reachable.value_or(0), progress.pairs.value_or(0),
+                               peers_ ? " of this host" : ""));
 }
 
-void Conversation::HandleProgram(const json& message) {
-  programs_.push_back(message.get<result::ProgramOutcome>());
-  Fail(programs_.back().failure);
+void Conversation::Take(const scenario::Passages& passages) {
+  if (peers_) peers_->ReportRoutes(passages);
+}
+
+void Conversation::Take(const scenario::Converged& converged) {
+  convergence_ = converged.convergence;
+}
+
+void Conversation::Take(const scenario::TimingNow& now) { timing_ = now.timing; }
+
+void Conversation::Take(const scenario::RouteDifference& difference) { Fail(difference.message); }
+
+void Conversation::Take(const scenario::FlowDone& done) {
+  flows_.push_back(done.flow);
+  Fail(result::FailureOf(done.flow));
+}
+
+void Conversation::Take(const scenario::LinkChanged& changed) {
+  events_.push_back(changed.event);
+  progress_.Line(LinkEventLine(changed.event));
+}
+
+void Conversation::Take(const scenario::ProgramOutput& output) {
+  progress_.Line(fmt::format("{}: {}", output.program, output.line));
+}
+
+void Conversation::Take(const scenario::ProgramDone& done) {
+  programs_.push_back(done.outcome);
+  Fail(done.outcome.failure);
+}
+
+void Conversation::Take(const scenario::Note& note) { progress_.Line(note.message); }
+
+void Conversation::Take(const scenario::Resumed& resumed) {
+  if (std::exchange(watching_keys_, false)) loop_.Forget(STDIN_FILENO);
+  progress_.Line(fmt::format("resumed at {:.6f} s", resumed.time));
 }
 
 void Conversation::Fail(const std::string& failure) {
@@ -147,10 +152,10 @@ void Conversation::Fail(const std::string& failure) {
   progress_.Line(failure);
 }
 
-void Conversation::Paused(const json& message) {
-  const auto nodes = message.at("nodes").get<std::vector<std::string>>();
-  progress_.Line(fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name,
-                             message.value("time", 0.0)));
+void Conversation::Take(const scenario::Paused& paused) {
+  const std::vector<std::string>& nodes = paused.nodes;
+  progress_.Line(
+      fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name, paused.time));
   progress_.Line(
       fmt::format("  viaduct view {:<15}its state, in the browser; as text: viaduct ls {}",
                   scenario_.name, scenario_.name));
@@ -169,7 +174,7 @@ void Conversation::Paused(const json& message) {
       watching_keys_ = false;
       return loop_.Forget(STDIN_FILENO);
     }
-    simulator_.Resume();
+    simulator_.Tell(scenario::Resume());
   });
 }
 
@@ -188,10 +193,9 @@ double Conversation::WaitForLab() {
 result::Convergence Conversation::Everywhere() const {
   result::Convergence reach = *convergence_;
   if (!everywhere_) return reach;
-  everywhere_->at("pairs").get_to(reach.pairs);
+  reach.pairs = everywhere_->pairs;
   // What the routes of all hosts lacked; of those that this host still awaited then, its own.
-  const json& lacked = everywhere_->at("unreachable");
-  if (!lacked.empty()) lacked.get_to(reach.unreachable);
+  if (!everywhere_->unreachable.empty()) reach.unreachable = everywhere_->unreachable;
   reach.reachable = reach.pairs - static_cast<uint32_t>(reach.unreachable.size());
   return reach;
 }
@@ -210,16 +214,16 @@ result::Convergence Conversation::WaitForConvergence() {
   return *convergence_;
 }
 
-json Conversation::WaitForReport(bool stop) {
+scenario::SimulatorDone Conversation::WaitForReport(bool stop) {
   const auto deadline = [&] {
     return stop ? MonotonicClock::Now() + kReportPatience : Instant::Never();
   };
-  if (stop) simulator_.Stop();
-  if (!loop_.Run([&] { return !report_.is_null(); }, deadline())) {
+  if (stop) simulator_.Tell(scenario::Stop());
+  if (!loop_.Run([&] { return report_.has_value(); }, deadline())) {
     throw Error("the simulator hangs: it does not report");
   }
   loop_.Run([&] { return simulator_.Ended(); }, MonotonicClock::Now() + kReportPatience);
-  return report_;
+  return *report_;
 }
 
 }  // namespace viaduct::run

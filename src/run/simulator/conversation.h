@@ -2,7 +2,8 @@
 // convergence and for the report, and shows the progress.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ namespace viaduct::run {
 // How routes have converged, for a line of progress: "converged in 1.2 s; 6 of 6 pairs reach".
 std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence);
+// "12.0 s: link n0-n1 down".
+std::string LinkEventLine(const result::LinkEvent& event);
 // Routes have not converged, as the scenario requires.
 class NotConverged : public Error {
  public:
@@ -50,8 +53,8 @@ class Conversation {
   // some cannot and the scenario requires it. Returns the simulator's message about it.
   result::Convergence WaitForConvergence();
   // Waits until the simulator has reported and ended. `stop`: asks it to end (it would continue
-  // otherwise), with a limit on the wait. Returns the "report" message.
-  nlohmann::json WaitForReport(bool stop);
+  // otherwise), with a limit on the wait. Returns its report.
+  scenario::SimulatorDone WaitForReport(bool stop);
 
   // Results of flows that the simulator carried itself, and of programs that it ran.
   const std::vector<result::FlowResult>& flows() const { return flows_; }
@@ -67,10 +70,26 @@ class Conversation {
 
  private:
   void Read();
-  void Handle(const nlohmann::json& message);
-  void HandleProgram(const nlohmann::json& message);
+  void Take(const scenario::LabBuilt& built);
+  void Take(const scenario::SimulatorProgress& progress);
+  void Take(const scenario::Passages& passages);
+  void Take(const scenario::Converged& converged);
+  void Take(const scenario::TimingNow& now);
+  void Take(const scenario::RouteDifference& difference);
+  void Take(const scenario::FlowDone& done);
+  void Take(const scenario::LinkChanged& changed);
+  void Take(const scenario::ProgramOutput& output);
+  void Take(const scenario::ProgramDone& done);
+  void Take(const scenario::Paused& paused);
+  void Take(const scenario::Note& note);
+  void Take(const scenario::Resumed& resumed);
+  void Take(const scenario::SimulatorDone& done) { report_ = done; }
+  // Those of a simulated hub, or thrown by SimulatorProcess.
+  template <class Message>
+  void Take(const Message&) {
+    throw Error(fmt::format("the simulator sent '{}', which only a hub's does", Message::kName));
+  }
   void Fail(const std::string& failure);  // "": none
-  void Paused(const nlohmann::json& message);
   // The pairs that reach each other: those of all hosts, if the lab has several.
   result::Convergence Everywhere() const;
 
@@ -82,9 +101,9 @@ class Conversation {
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;
-  std::optional<nlohmann::json> everywhere_;  // of Peers::OnConverged()
+  std::optional<scenario::Go> everywhere_;  // of Peers::OnConverged()
   std::optional<result::Timing> timing_;
-  nlohmann::json report_;  // null until it arrives
+  std::optional<scenario::SimulatorDone> report_;
   std::vector<result::FlowResult> flows_;
   std::vector<result::ProgramOutcome> programs_;
   std::vector<result::LinkEvent> events_;

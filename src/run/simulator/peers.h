@@ -1,14 +1,25 @@
 // The other hosts of a lab that several have, as seen from the run of one host's part.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/fields.h"
 #include "base/time.h"
+#include "scenario/messages/simulator_messages.h"
 #include "sys/event_loop.h"
 
 namespace viaduct::run {
+
+// The end of a flow's sender on another host than its receiver.
+struct RemoteSender {
+  uint32_t flow = 0;  // its number in the scenario
+  int status = 0;     // its wait status
+  std::string output, error;
+
+  static fields::KeysOf<RemoteSender> Keys();
+};
 
 class Peers {
  public:
@@ -32,16 +43,15 @@ class Peers {
   // clocks' offsets are known.
   virtual Instant MeetToStart() = 0;
 
-  // How far packets get by this host's routes ("passages" of simulator_process.h). When those of
-  // all hosts together reach every node, or the time for it is over, `converged` is called once,
-  // with what holds for all hosts: "pairs", their number, and "unreachable", a list of those [from,
-  // to] that cannot reach.
-  virtual void ReportRoutes(const nlohmann::json& passages) = 0;
-  virtual void OnConverged(std::function<void(const nlohmann::json&)> converged) = 0;
+  // How far packets get by this host's routes. When those of all hosts together reach every node,
+  // or the time for it is over, `converged` is called once, with what holds for all hosts.
+  virtual void ReportRoutes(const scenario::Passages& passages) = 0;
+  virtual void OnConverged(std::function<void(const scenario::Go&)> converged) = 0;
 
-  // A message to the host that has this node, and what is done with those from others.
-  virtual void Tell(const std::string& node, const nlohmann::json& message) = 0;
-  virtual void OnMessage(std::function<void(const nlohmann::json&)> take) = 0;
+  // Tells the host that has this node that the sender of a flow to it has ended, and what is done
+  // when another host tells this.
+  virtual void Tell(const std::string& node, const RemoteSender& ended) = 0;
+  virtual void OnSenderEnded(std::function<void(const RemoteSender&)> take) = 0;
 
   // How much this host's monotonic clock is ahead of that of the host that has this node.
   virtual Duration ClockAhead(const std::string& node) const = 0;

@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/text/json_text.h"
 #include "base/units.h"
 #include "base/wait_status.h"
 #include "guest/shell/paused.h"
@@ -31,11 +30,8 @@ namespace {
 // How many of the simulator's last lines are kept for error messages.
 constexpr size_t kKeptLines = 16;
 constexpr size_t kLongestLine = 4096;
-constexpr size_t kLongestMessage = 64 << 20;
-constexpr std::string_view kEvents[] = {
-    "lab",     "progress", "passages", "converged",  "report", "error",
-    "flow",    "output",   "link",     "program",    "paused", "note",
-    "resumed", "hub",      "claimed",  "statistics", "timing", "difference"};
+// Bytes. Of ten thousand flows the report is a tenth of it.
+constexpr size_t kMaxMessage = 1 << 30;
 
 sys::Environment EnvironmentWith(int broker) {
   sys::Environment environment = sys::OwnEnvironment();
@@ -63,47 +59,44 @@ std::string FindSimulator() {
   throw EnvironmentError(fmt::format("VIADUCT_SIM: {} is not a program", given));
 }
 
-SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
-                                   UniqueFd broker, const std::string& captures,
-                                   const std::vector<Duration>& pauses, LabUse lab,
-                                   const std::string& folder, const HubPlace& hub,
-                                   const std::string& host) {
+SimulatorProcess::SimulatorProcess(const SimulatorStart& start) {
   auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
   sys::Pipe output = sys::MakePipe();
-  const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(scenario));
+  const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(start.scenario));
   sys::LaunchOptions options;
-  options.words = {program,
+  options.words = {start.program,
                    "--scenario",
                    fmt::format("/proc/self/fd/{}", file.get()),
                    "--control",
                    std::to_string(theirs.get()),
                    "--captures",
-                   captures};
-  for (const Duration at : pauses) {
+                   start.captures};
+  for (const Duration at : start.pauses) {
     options.words.insert(options.words.end(), {"--pause-at", FormatDuration(at)});
   }
-  if (lab != LabUse::kOfRun) options.words.insert(options.words.end(), {"--specs", "live"});
-  if (lab == LabUse::kAdopt) options.words.insert(options.words.end(), {"--lab", "adopt"});
-  if (!hub.port.empty()) options.words.insert(options.words.end(), {"--hub", hub.port});
-  if (hub.inner_socket >= 0) {
-    options.words.insert(options.words.end(), {"--inner-socket", std::to_string(hub.inner_socket)});
+  std::vector<std::string>& words = options.words;
+  if (start.lab != LabUse::kOfRun) words.insert(words.end(), {"--specs", "live"});
+  if (start.lab == LabUse::kAdopt) words.insert(words.end(), {"--lab", "adopt"});
+  const int inner_socket = start.hub ? start.hub->inner_socket : -1;
+  if (start.hub) words.insert(words.end(), {"--hub", start.hub->port});
+  if (inner_socket >= 0) {
+    words.insert(words.end(), {"--inner-socket", std::to_string(inner_socket)});
   }
-  if (!host.empty()) options.words.insert(options.words.end(), {"--host", host});
-  options.folder = folder;
-  options.environment = EnvironmentWith(broker.get());
+  if (!start.machine.empty()) words.insert(words.end(), {"--host", start.machine});
+  options.folder = start.folder;
+  options.environment = EnvironmentWith(start.broker.get());
   options.standard = {-1, output.write.get(), output.write.get()};
   options.inherited = {theirs.get(), file.get()};
-  if (broker) options.inherited.push_back(broker.get());
-  if (hub.inner_socket >= 0) options.inherited.push_back(hub.inner_socket);
+  if (start.broker) options.inherited.push_back(start.broker.get());
+  if (inner_socket >= 0) options.inherited.push_back(inner_socket);
   // Ctrl-C must only reach the command, which then stops the simulator in an orderly way.
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;
   // It starts guests, whose programs nobody knows; sudo is not for them.
   options.prepare = sys::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
-  control_ = std::move(control);
+  control_.emplace(std::move(control), kMaxMessage);
   output_ = std::move(output.read);
-  sys::SetNonBlocking(control_.get());
   sys::SetNonBlocking(output_.get());
 }
 
@@ -127,32 +120,11 @@ SimulatorProcess::~SimulatorProcess() {
   }
 }
 
-short SimulatorProcess::Events() const {
-  return static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT);
+void SimulatorProcess::Tell(const scenario::SimulatorCommand& command) {
+  control_->Send(scenario::Encode(command));
 }
 
-void SimulatorProcess::Send(std::string_view line) {
-  unsent_ += line;
-  Flush();
-}
-
-void SimulatorProcess::Flush() {
-  size_t sent = 0;
-  while (sent < unsent_.size()) {
-    const ssize_t count =
-        send(control_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    // The end of the simulator is detected when its messages are read.
-    sent = count < 0 ? unsent_.size() : sent + static_cast<size_t>(count);
-  }
-  unsent_.erase(0, sent);
-}
-
-void SimulatorProcess::Tell(const nlohmann::json& command) { Send(JsonText(command) + "\n"); }
-void SimulatorProcess::Stop() { Send("{\"command\":\"stop\"}\n"); }
 void SimulatorProcess::Kill() { process_.Signal(SIGKILL); }
-void SimulatorProcess::Resume() { Send("{\"command\":\"resume\"}\n"); }
 
 bool SimulatorProcess::ReadOutput() {
   std::array<char, 65536> buffer;
@@ -179,45 +151,19 @@ void SimulatorProcess::ThrowDeath() {
       fmt::format("the simulator {}{}", how, words.empty() ? "" : "; its last output: " + words));
 }
 
-std::optional<nlohmann::json> SimulatorProcess::TakeLine() {
-  const size_t end = received_.find('\n');
-  if (end == std::string::npos) return std::nullopt;
-  const std::string line = received_.substr(0, end);
-  received_.erase(0, end + 1);
-  nlohmann::json message = nlohmann::json::parse(line, nullptr, false);
-  if (!message.is_object() || !message.contains("event") || !message["event"].is_string()) {
-    throw Error("the simulator sent a malformed message: " + line.substr(0, 200));
-  }
-  const std::string event = message.value("event", "");
-  if (std::ranges::find(kEvents, event) == std::end(kEvents)) {
-    throw Error(fmt::format(
-        "the simulator sent the event '{}', which this command does not know: viaduct and "
-        "viaduct-sim are of different versions; install both from one build",
-        event.substr(0, 40)));
-  }
-  if (event == "error") {
-    const int status = message.value("status", 1);
-    throw Error(
-        message.value("message", "the simulator failed"),
-        status >= 1 && status <= 4 ? static_cast<ExitStatus>(status) : ExitStatus::kFailure);
-  }
-  if (event == "report") reported_ = true;
-  return message;
-}
-
-std::optional<nlohmann::json> SimulatorProcess::Receive() {
+std::optional<scenario::SimulatorEvent> SimulatorProcess::Receive() {
   if (ended_) return std::nullopt;
-  Flush();
-  std::array<char, 65536> buffer;
-  while (!end_of_file_ && received_.size() < kLongestMessage) {
-    const ssize_t got = read(control_.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (got <= 0) end_of_file_ = true;  // also ECONNRESET
-    if (got > 0) received_.append(buffer.data(), got);
+  if (const auto line = control_->Receive()) {
+    scenario::SimulatorEvent event = scenario::DecodeEvent(*line);
+    if (const auto* failed = std::get_if<scenario::SimulatorFailed>(&event)) {
+      const bool is_known = failed->status >= 1 && failed->status <= 4;
+      throw Error(failed->message,
+                  is_known ? static_cast<ExitStatus>(failed->status) : ExitStatus::kFailure);
+    }
+    if (std::holds_alternative<scenario::SimulatorDone>(event)) reported_ = true;
+    return event;
   }
-  if (auto message = TakeLine()) return message;
-  if (!end_of_file_) return std::nullopt;
+  if (!control_->Ended()) return std::nullopt;
   if (!reported_) ThrowDeath();
   if (const int status = process_.Wait(); status != 0) {
     // Its report is complete, but a crash during its end must not be hidden.

@@ -420,13 +420,12 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
   return result.error.empty() ? result : FailedFlow(flow, result.error);
 }
 
-void AddLosses(const nlohmann::json& report, std::vector<result::FlowResult>* flows) {
-  using Places = std::map<std::string, uint64_t>;
-  const auto losses = report.value("lost_at", std::vector<Places>());
-  for (size_t i = 0; i < std::min(losses.size(), flows->size()); ++i) {
+void AddLosses(const std::vector<std::map<std::string, uint64_t>>& lost_at,
+               std::vector<result::FlowResult>* flows) {
+  for (size_t i = 0; i < std::min(lost_at.size(), flows->size()); ++i) {
     result::FlowResult& flow = (*flows)[i];
     if (!flow.error.empty()) continue;
-    for (const auto& [place, packets] : losses[i]) flow.Lose(place, packets);
+    for (const auto& [place, packets] : lost_at[i]) flow.Lose(place, packets);
   }
 }
 

@@ -53,8 +53,9 @@ struct Ending {
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error,
                              const Ending& ending = {});
-// Adds to flows, which are all of the scenario, what nodes of the simulator lost of them, as its
-// report says (`lost_at`).
-void AddLosses(const nlohmann::json& report, std::vector<result::FlowResult>* flows);
+// Adds to flows, which are all of the scenario, the packets that nodes of the simulator lost of
+// each, by place (scenario::SimulatorDone::lost_at).
+void AddLosses(const std::vector<std::map<std::string, uint64_t>>& lost_at,
+               std::vector<result::FlowResult>* flows);
 
 }  // namespace viaduct::run

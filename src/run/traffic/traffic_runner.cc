@@ -87,7 +87,7 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
     }
   }
   if (peers_) {
-    peers_->OnMessage([this](const nlohmann::json& message) { TakeRemoteEnd(message); });
+    peers_->OnSenderEnded([this](const RemoteSender& ended) { TakeRemoteEnd(ended); });
   }
   for (const scenario::Program& program : scenario.programs) {
     programs_.emplace_back().program = &program;
@@ -95,7 +95,7 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
 }
 
 TrafficRunner::~TrafficRunner() {
-  if (peers_) peers_->OnMessage({});
+  if (peers_) peers_->OnSenderEnded({});
 }
 
 double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
@@ -226,17 +226,17 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
 void TrafficRunner::PassOnEnd(FlowState& flow) {
   flow.done = true;
   flow.running = false;
-  peers_->Tell(flow.flow->to, {{"flow", flow.flow - scenario_.flows.data()},
-                               {"status", *flow.sender->wait_status()},
-                               {"output", flow.sender->standard_output()},
-                               {"error", flow.sender->standard_error()}});
+  peers_->Tell(flow.flow->to, {.flow = static_cast<uint32_t>(flow.flow - scenario_.flows.data()),
+                               .status = *flow.sender->wait_status(),
+                               .output = flow.sender->standard_output(),
+                               .error = flow.sender->standard_error()});
 }
 
-void TrafficRunner::TakeRemoteEnd(const nlohmann::json& message) {
-  FlowState& flow = *std::next(flows_.begin(), message.at("flow").get<long>());
+void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {
+  if (ended.flow >= flows_.size()) throw Error("another host speaks of a flow that there is not");
+  FlowState& flow = *std::next(flows_.begin(), ended.flow);
   auto sender = std::make_shared<RemoteProcess>();
-  sender->End(message.at("status").get<int>(), message.at("output").get<std::string>(),
-              message.at("error").get<std::string>());
+  sender->End(ended.status, ended.output, ended.error);
   flow.sender = std::move(sender);
   if (flow.running) SenderEnded(flow);
 }

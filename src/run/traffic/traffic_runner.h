@@ -69,7 +69,7 @@ class TrafficRunner {
   void StartReceiver(FlowState& flow);
   void LaunchSender(FlowState& flow);
   void PassOnEnd(FlowState& flow);
-  void TakeRemoteEnd(const nlohmann::json& message);
+  void TakeRemoteEnd(const RemoteSender& ended);
   void StartSender(FlowState& flow);
   static std::string ReceiverTrouble(const FlowState& flow);
   void SenderEnded(FlowState& flow);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/result/engine.h"
-#include "base/result/record.h"
 #include "base/time.h"
 
 namespace viaduct::watch {
@@ -22,13 +22,13 @@ struct InspectedInterface {
   uint64_t rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
   uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
 
-  static result::KeysOf<InspectedInterface> Keys();
+  static fields::KeysOf<InspectedInterface> Keys();
 };
 
 struct InspectedHop {
   std::string via, interface;
 
-  static result::KeysOf<InspectedHop> Keys();
+  static fields::KeysOf<InspectedHop> Keys();
 };
 
 struct InspectedRoute {
@@ -37,7 +37,7 @@ struct InspectedRoute {
   uint32_t metric = 0;
   std::string from;
 
-  static result::KeysOf<InspectedRoute> Keys();
+  static fields::KeysOf<InspectedRoute> Keys();
 };
 
 struct InspectedNode {
@@ -50,7 +50,7 @@ struct InspectedNode {
   std::vector<InspectedRoute> routes;
   std::string routes_elsewhere;
 
-  static result::KeysOf<InspectedNode> Keys();
+  static fields::KeysOf<InspectedNode> Keys();
 };
 
 struct InspectedLink {
@@ -59,7 +59,7 @@ struct InspectedLink {
   std::string emulator;
   std::vector<result::PipelineResult> statistics;
 
-  static result::KeysOf<InspectedLink> Keys();
+  static fields::KeysOf<InspectedLink> Keys();
 };
 
 // The process that forwards for nodes whose data plane is `userspace` or `program`.
@@ -69,7 +69,7 @@ struct InspectedForwarder {
   int restarts = 0;
   std::string last_words;
 
-  static result::KeysOf<InspectedForwarder> Keys();
+  static fields::KeysOf<InspectedForwarder> Keys();
 };
 
 struct Inspection {
@@ -79,7 +79,7 @@ struct Inspection {
   std::vector<InspectedLink> links;
   std::string trouble;
 
-  static result::KeysOf<Inspection> Keys();
+  static fields::KeysOf<Inspection> Keys();
 };
 
 // Looks at a lab that is up; its path engine has `patience` to answer. Throws UsageError if no such

@@ -13,7 +13,7 @@
 
 namespace viaduct::watch {
 
-using result::Always, result::Key, result::KeysOf, result::WhenSet;
+using fields::Always, fields::Key, fields::KeysOf, fields::WhenSet;
 
 namespace {
 

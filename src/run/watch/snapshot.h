@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/result/engine.h"
 #include "base/result/hub.h"
-#include "base/result/record.h"
 #include "base/time.h"
 #include "lab/record.h"
 
@@ -21,7 +21,7 @@ struct Rates {
   double in_packets = 0, in_bits = 0, out_packets = 0, out_bits = 0, lost_packets = 0;
   std::optional<double> delay_ms = {};
 
-  static result::KeysOf<Rates> Keys();
+  static fields::KeysOf<Rates> Keys();
 };
 
 // A lab.
@@ -35,7 +35,7 @@ struct LabView {
   std::optional<result::EngineResult> statistics;
   std::vector<Rates> rates;
 
-  static result::KeysOf<LabView> Keys();
+  static fields::KeysOf<LabView> Keys();
 };
 
 // A path, or that of a shell.
@@ -47,7 +47,7 @@ struct PathView {
   std::optional<result::EngineResult> statistics;
   std::vector<Rates> rates;
 
-  static result::KeysOf<PathView> Keys();
+  static fields::KeysOf<PathView> Keys();
 };
 
 // A hub.
@@ -59,7 +59,7 @@ struct HubView {
   std::optional<result::HubResult> statistics;
   std::vector<Rates> rates;
 
-  static result::KeysOf<HubView> Keys();
+  static fields::KeysOf<HubView> Keys();
 };
 
 // A joined node.
@@ -69,7 +69,7 @@ struct JoinView {
   uint32_t uid = 0;
   std::string created;
 
-  static result::KeysOf<JoinView> Keys();
+  static fields::KeysOf<JoinView> Keys();
 };
 
 struct Snapshot {
@@ -79,7 +79,7 @@ struct Snapshot {
   std::vector<HubView> hubs;
   std::vector<JoinView> joined;
 
-  static result::KeysOf<Snapshot> Keys();
+  static fields::KeysOf<Snapshot> Keys();
 };
 
 // "up", "running" or "dead".

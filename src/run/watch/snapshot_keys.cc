@@ -4,7 +4,7 @@
 
 namespace viaduct::watch {
 
-using result::Always, result::Key, result::KeysOf, result::WhenSet;
+using fields::Always, fields::Key, fields::KeysOf, fields::WhenSet;
 
 KeysOf<Rates> Rates::Keys() {
   using R = Rates;

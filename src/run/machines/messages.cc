@@ -1,0 +1,109 @@
+#include "run/machines/messages.h"
+
+#include "base/text/json_text.h"
+#include "run/simulator/environment.h"
+#include "sys/ipc/tagged.h"
+
+namespace viaduct {
+
+fields::KeysOf<run::RemoteSender> run::RemoteSender::Keys() {
+  using S = RemoteSender;
+  static constexpr fields::Key<S> kKeys[] = {
+      fields::Always<&S::flow>("flow", "a number", "in the scenario"),
+      fields::Always<&S::status>("status", "a number", "the sender's wait status"),
+      fields::Always<&S::output>("output", "text", "its standard output"),
+      fields::Always<&S::error>("error", "text", "its standard error")};
+  return kKeys;
+}
+
+namespace hosts {
+namespace {
+
+using fields::Always;
+using fields::Among;
+using fields::Key;
+using fields::KeysOf;
+using fields::WhenSet;
+
+constexpr ipc::Dialogue kRanks{"type", "another host", "install the same viaduct on all hosts"};
+
+}  // namespace
+
+KeysOf<Given> Given::Keys() {
+  static constexpr Key<Given> kKeys[] = {
+      Always<&Given::version>("version", "text", "of the launching command"),
+      Always<&Given::text>("text", "text", "the scenario, as the command prints it"),
+      Always<&Given::file>("file", "a path", "where it was read from"),
+      Always<&Given::hash>("hash", "text", "of the whole scenario"),
+      Always<&Given::quiet>("quiet", "true or false", "whether progress is shown"),
+      Always<&Given::directory>("directory", "a path", "for what is written"),
+      Always<&Given::command>("command", "words", "the command line")};
+  return kKeys;
+}
+
+KeysOf<Meet> Meet::Keys() {
+  static constexpr Key<Meet> kKeys[] = {Always<&Meet::stage>("stage", "text", "its name"),
+                                        WhenSet<&Meet::host>("host", "text", "this host")};
+  return kKeys;
+}
+
+KeysOf<Met> Met::Keys() {
+  static constexpr Key<Met> kKeys[] = {
+      Always<&Met::stage>("stage", "text", "its name"),
+      Always<&Met::start>("start", "ns", "when what follows begins"),
+      WhenSet<&Met::clocks>("clocks", "ns, by host", "how far they are ahead"),
+      WhenSet<&Met::ranks>("ranks", "numbers, by host", "of MPI")};
+  return kKeys;
+}
+
+KeysOf<Routes> Routes::Keys() {
+  static constexpr Key<Routes> kKeys[] = {
+      Always<&Routes::passages>("passages", "a map", "how far packets get")};
+  return kKeys;
+}
+
+KeysOf<RoutesConverged> RoutesConverged::Keys() {
+  static constexpr Key<RoutesConverged> kKeys[] = {Among<&RoutesConverged::go>()};
+  return kKeys;
+}
+
+KeysOf<SenderEnded> SenderEnded::Keys() {
+  static constexpr Key<SenderEnded> kKeys[] = {Among<&SenderEnded::sender>()};
+  return kKeys;
+}
+
+KeysOf<PartDone> PartDone::Keys() {
+  static constexpr Key<PartDone> kKeys[] = {
+      Always<&PartDone::result>("result", "a map", "of this host's part")};
+  return kKeys;
+}
+
+KeysOf<Failed> Failed::Keys() {
+  static constexpr Key<Failed> kKeys[] = {
+      Always<&Failed::error>("error", "text", "what went wrong"),
+      Always<&Failed::status>("status", "a number", "the exit status")};
+  return kKeys;
+}
+
+KeysOf<Bye> Bye::Keys() { return {}; }
+
+KeysOf<End> End::Keys() { return {}; }
+
+std::string Encode(const RankMessage& message) { return JsonText(ipc::ToTagged(kRanks, message)); }
+
+RankMessage Decode(std::string_view text) {
+  const nlohmann::json message = nlohmann::json::parse(text, nullptr, false);
+  const std::string type = ipc::TagOf(kRanks, message);
+  if (type == Given::kName) {
+    const std::string version = message.value("version", "");
+    if (version != run::Version()) {
+      throw EnvironmentError(
+          fmt::format("it has viaduct {}, but the launching machine {}; install the same on all",
+                      run::Version(), version));
+    }
+  }
+  return ipc::FromTagged<RankMessage>(kRanks, message);
+}
+
+}  // namespace hosts
+}  // namespace viaduct

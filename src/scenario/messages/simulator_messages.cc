@@ -1,0 +1,184 @@
+#include "scenario/messages/simulator_messages.h"
+
+#include "base/text/json_text.h"
+#include "sys/ipc/tagged.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using fields::Always;
+using fields::Among;
+using fields::Key;
+using fields::KeysOf;
+using fields::WhenSet;
+using nlohmann::json;
+
+constexpr char kAdvice[] =
+    "viaduct and viaduct-sim are of different versions; install both from one build";
+constexpr ipc::Dialogue kEvents{"event", "the simulator", kAdvice};
+constexpr ipc::Dialogue kCommands{"command", "the command", kAdvice};
+
+template <class Messages>
+Messages Decode(const ipc::Dialogue& dialogue, std::string_view line) {
+  const json message = json::parse(line, nullptr, false);
+  if (message.is_discarded()) {
+    throw Error(
+        fmt::format("{} sent a malformed message: {}", dialogue.sender, line.substr(0, 200)));
+  }
+  return ipc::FromTagged<Messages>(dialogue, message);
+}
+
+}  // namespace
+
+KeysOf<LabBuilt> LabBuilt::Keys() {
+  static constexpr Key<LabBuilt> kKeys[] = {Always<&LabBuilt::name>("name", "text", "the lab's")};
+  return kKeys;
+}
+
+KeysOf<SimulatorProgress> SimulatorProgress::Keys() {
+  using P = SimulatorProgress;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::time>("time", "s", "simulated"),
+      WhenSet<&P::reachable>("reachable", "pairs", "that reach each other"),
+      WhenSet<&P::pairs>("pairs", "pairs", "all")};
+  return kKeys;
+}
+
+KeysOf<Passages> Passages::Keys() {
+  static constexpr Key<Passages> kKeys[] = {
+      Among<&Passages::here>(),
+      Always<&Passages::late>("late", "true or false", "whether the time for it is over"),
+      Always<&Passages::passages>("passages", "lists of numbers", "by node")};
+  return kKeys;
+}
+
+KeysOf<Converged> Converged::Keys() {
+  static constexpr Key<Converged> kKeys[] = {Among<&Converged::convergence>()};
+  return kKeys;
+}
+
+KeysOf<TimingNow> TimingNow::Keys() {
+  static constexpr Key<TimingNow> kKeys[] = {Among<&TimingNow::timing>()};
+  return kKeys;
+}
+
+KeysOf<RouteDifference> RouteDifference::Keys() {
+  static constexpr Key<RouteDifference> kKeys[] = {
+      Always<&RouteDifference::message>("message", "text", "what differs")};
+  return kKeys;
+}
+
+KeysOf<FlowDone> FlowDone::Keys() {
+  static constexpr Key<FlowDone> kKeys[] = {Among<&FlowDone::flow>()};
+  return kKeys;
+}
+
+KeysOf<LinkChanged> LinkChanged::Keys() {
+  static constexpr Key<LinkChanged> kKeys[] = {Among<&LinkChanged::event>()};
+  return kKeys;
+}
+
+KeysOf<ProgramOutput> ProgramOutput::Keys() {
+  static constexpr Key<ProgramOutput> kKeys[] = {
+      Always<&ProgramOutput::program>("program", "text", "its name"),
+      Always<&ProgramOutput::line>("line", "text", "without its newline")};
+  return kKeys;
+}
+
+KeysOf<ProgramDone> ProgramDone::Keys() {
+  static constexpr Key<ProgramDone> kKeys[] = {Among<&ProgramDone::outcome>()};
+  return kKeys;
+}
+
+KeysOf<Paused> Paused::Keys() {
+  static constexpr Key<Paused> kKeys[] = {
+      Always<&Paused::time>("time", "s", "simulated"),
+      Always<&Paused::nodes>("nodes", "a list", "those that have a shell")};
+  return kKeys;
+}
+
+KeysOf<Note> Note::Keys() {
+  static constexpr Key<Note> kKeys[] = {Always<&Note::message>("message", "text", "a line")};
+  return kKeys;
+}
+
+KeysOf<Resumed> Resumed::Keys() {
+  static constexpr Key<Resumed> kKeys[] = {Always<&Resumed::time>("time", "s", "simulated")};
+  return kKeys;
+}
+
+KeysOf<HubNow> HubNow::Keys() {
+  static constexpr Key<HubNow> kKeys[] = {Among<&HubNow::progress>()};
+  return kKeys;
+}
+
+KeysOf<Claimed> Claimed::Keys() {
+  static constexpr Key<Claimed> kKeys[] = {Always<&Claimed::node>("node", "text", "its name")};
+  return kKeys;
+}
+
+KeysOf<HubStatistics> HubStatistics::Keys() {
+  static constexpr Key<HubStatistics> kKeys[] = {
+      Always<&HubStatistics::results>("results", "a map", "with some of the clients"),
+      Always<&HubStatistics::last>("last", "true or false", "whether these are the last")};
+  return kKeys;
+}
+
+KeysOf<SimulatorDone> SimulatorDone::Keys() {
+  using D = SimulatorDone;
+  static constexpr Key<D> kKeys[] = {
+      Always<&D::ns3>("ns3", "text", "ns-3's version"),
+      Always<&D::build>("build", "text", "how it was built"),
+      Always<&D::results>("results", "a map", "what the simulator knows of the run"),
+      WhenSet<&D::links>("links", "a map", "what the simulated paths did"),
+      Always<&D::lost_at>("lost_at", "a list of maps", "packets of each flow, by place"),
+      WhenSet<&D::hub>("hub", "a map", "the results of a hub")};
+  return kKeys;
+}
+
+KeysOf<SimulatorFailed> SimulatorFailed::Keys() {
+  using F = SimulatorFailed;
+  static constexpr Key<F> kKeys[] = {Always<&F::message>("message", "text", "what went wrong"),
+                                     Always<&F::status>("status", "a number", "the exit status")};
+  return kKeys;
+}
+
+KeysOf<Stop> Stop::Keys() { return {}; }
+
+KeysOf<Resume> Resume::Keys() { return {}; }
+
+KeysOf<Go> Go::Keys() {
+  static constexpr Key<Go> kKeys[] = {
+      Always<&Go::pairs>("pairs", "pairs", "of nodes, on all machines"),
+      Always<&Go::unreachable>("unreachable", "a list of pairs", "those that do not reach")};
+  return kKeys;
+}
+
+KeysOf<Claim> Claim::Keys() {
+  static constexpr Key<Claim> kKeys[] = {
+      Always<&Claim::node>("node", "text", "its name"),
+      Always<&Claim::address>("address", "an address", "the client's"),
+      Always<&Claim::port>("port", "a port", "the client's; 0: the hub's own number")};
+  return kKeys;
+}
+
+KeysOf<Release> Release::Keys() {
+  static constexpr Key<Release> kKeys[] = {Always<&Release::node>("node", "text", "its name")};
+  return kKeys;
+}
+
+KeysOf<AskStatistics> AskStatistics::Keys() { return {}; }
+
+std::string Encode(const SimulatorEvent& event) { return JsonText(ipc::ToTagged(kEvents, event)); }
+
+std::string Encode(const SimulatorCommand& command) {
+  return JsonText(ipc::ToTagged(kCommands, command));
+}
+
+SimulatorEvent DecodeEvent(std::string_view line) { return Decode<SimulatorEvent>(kEvents, line); }
+
+SimulatorCommand DecodeCommand(std::string_view line) {
+  return Decode<SimulatorCommand>(kCommands, line);
+}
+
+}  // namespace viaduct::scenario
