@@ -103,7 +103,7 @@ viaduct_room(run/report NEEDS run/report/page scenario)
 viaduct_room(run/simulator NEEDS guest/shell path/engine scenario scenario/messages)
 viaduct_room(run/traffic NEEDS lab/broker run/simulator)
 viaduct_room(run NEEDS run/traffic)
-viaduct_room(run/hub NEEDS remote/claim run run/report)
+viaduct_room(run/hub NEEDS remote/join run run/report)
 viaduct_room(run/machines NEEDS run)
 viaduct_room(run/watch NEEDS path/live remote/join run/hub)
 

@@ -1,35 +1,22 @@
 // viaduct hub: a simulation in real time, or a lab, whose nodes remote hosts may claim.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/text/terminal_text.h"
 #include "base/units.h"
-#include "base/wire/address_scope.h"
 #include "base/wire/vxlan.h"
 #include "base/within.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
-#include "lab/broker/client.h"
-#include "remote/claim/key.h"
-#include "remote/join/hub_encryption.h"
 #include "run/hub/hub.h"
-#include "run/hub/hub_claims.h"
-#include "run/hub/hub_record.h"
-#include "run/hub/remote_node.h"
-#include "run/hub/traffic.h"
+#include "run/hub/serve.h"
 #include "run/simulator/environment.h"
-#include "scenario/places.h"
 #include "scenario/scenario.h"
-#include "sys/event_loop.h"
 
 namespace viaduct::cli {
 namespace {
@@ -51,70 +38,6 @@ struct HubCommandOptions {
   bool quiet = false;
 };
 
-// A radio sends its own station's frames alone: the client of a station has the programs of a node
-// whose IP layer is ns-3's, which is IPv4's there.
-void CheckRemoteStations(const scenario::Scenario& scenario) {
-  for (const scenario::NodeSettings& node : scenario.nodes) {
-    if (!node.remote || !scenario::IsOnWifi(scenario, node.name)) continue;
-    const std::vector<wire::IpPrefix> addresses = run::AddressesOf(scenario, node);
-    const auto ipv6 = std::ranges::find(addresses, wire::Family::kIpv6,
-                                        [](const auto& prefix) { return prefix.address.family; });
-    if (ipv6 == addresses.end()) continue;
-    throw UsageError(fmt::format(
-        "{}: nodes.{}.remote: the client of a Wi-Fi station has IPv4 only, and the node has {}; "
-        "leave its IPv6 addresses out (addressing.ipv6)",
-        scenario.file, node.name, ipv6->ToString()));
-  }
-}
-
-// A scenario that does not say its mode is simulated, which needs no root.
-scenario::Scenario LoadForHub(const HubCommandOptions& options) {
-  std::vector<std::string> overrides = options.set;
-  if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);
-  scenario::Scenario scenario = scenario::Load(options.file, overrides, scenario::Mode::kSimulate);
-  if (!scenario.hosts.empty()) {
-    throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
-  }
-  if (scenario.mode == scenario::Mode::kTraditional) {
-    throw UsageError(options.file +
-                     ": mode traditional has no hub; use simulate, emulate or offload");
-  }
-  scenario::ResolveContainers(&scenario);
-  CheckRemoteStations(scenario);
-  if (std::ranges::any_of(scenario.nodes,
-                          [](const auto& node) { return node.remote.has_value(); })) {
-    return scenario;
-  }
-  throw UsageError(options.file + ": no node is remote; give one, such as nodes.n1.remote: true");
-}
-
-// Clients must be able to send to it from other hosts.
-void CheckAddress(const std::string& text) {
-  if (text.empty()) return;
-  const wire::IpAddress address = Within("--address", [&] { return wire::IpAddress::Parse(text); });
-  if (address.IsMulticast()) {
-    throw UsageError(fmt::format("--address {}: is a multicast address, not a host's", text));
-  }
-  if (wire::IsLinkLocal(address)) {
-    throw UsageError(fmt::format(
-        "--address {}: is a link-local address, which no tunnel to other hosts can have; give "
-        "this machine another one, or leave --address out",
-        text));
-  }
-}
-
-// Where there is a node for who has the key: the key's file, made where there is none.
-std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario,
-                                 const HubCommandOptions& options) {
-  if (run::ClaimableNodes(scenario).empty()) return std::nullopt;
-  const std::string file = options.key.empty() ? claim::DefaultKeyFile() : options.key;
-  const claim::Key key = claim::ReadOrMakeKey(file);
-  if (!options.quiet) {
-    std::fprintf(stderr, "key of this hub, for its clients: %s\n", TerminalText(file).c_str());
-  }
-  return key;
-}
-
 // "wireguard" or "wireguard:PORT": the UDP port of WireGuard, if tunnels are to be encrypted.
 std::optional<uint16_t> CipherPort(const std::string& text) {
   constexpr uint16_t kUsualPort = 51820;
@@ -129,98 +52,29 @@ std::optional<uint16_t> CipherPort(const std::string& text) {
       Within("--encrypt", [&] { return ParseInteger(text.substr(kName.size() + 1), 0, 65535); }));
 }
 
-// Who sends VXLAN by itself has nobody who tells it, or whom it tells, a key.
-void CheckEncryptable(const scenario::Scenario& scenario) {
-  for (const scenario::NodeSettings& node : scenario.nodes) {
-    if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
-    throw UsageError(fmt::format(
-        "--encrypt: node {} is for {} without a key, whose frames cannot be encrypted; make it "
-        "remote: true, for viaduct join",
-        node.name, node.remote->address ? node.remote->address->ToString() : "any host"));
-  }
-}
-
-run::HubCipher CipherOf(emulate::HubEncryption& encryption) {
-  return {[&](uint32_t vni, const claim::TunnelKey& key, const wire::IpAddress& client) {
-            return encryption.Admit(vni, key, client);
-          },
-          [&](const claim::TunnelKey& key) { encryption.Dismiss(key); }};
-}
-
-// Until a signal ends it, or the duration is over.
-void Serve(run::Hub& hub, sys::EventLoop& loop, Instant end) {
-  result::HubProgress before = hub.latest();
-  hub.OnUpdate([&](const result::HubProgress& now) {
-    hub.progress().Status(run::HubStatus(now, before));
-    before = now;
-  });
-  try {
-    loop.Run([] { return false; }, end);
-  } catch (const sys::Interrupted&) {
-    // How a hub ends.
-  }
-  loop.IgnoreSignals();
+// A scenario that does not say its mode is simulated, which needs no root.
+scenario::Scenario LoadForHub(const HubCommandOptions& options) {
+  std::vector<std::string> overrides = options.set;
+  if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);
+  scenario::Scenario scenario = scenario::Load(options.file, overrides, scenario::Mode::kSimulate);
+  scenario::ResolveContainers(&scenario);
+  return scenario;
 }
 
 int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   const scenario::Scenario scenario = LoadForHub(options);
   CheckJsonFile(options.json_file);
   result::Environment environment = run::DescribeEnvironment(invocation.words);
-  CheckAddress(options.address);
-  run::CheckHubTraffic(scenario);
-  if (scenario.routing.sample) {
-    std::fprintf(stderr, "not run in a hub: routing.sample; viaduct run has that\n");
-  }
-  const std::optional<uint16_t> cipher_port = CipherPort(options.encrypt);
-  if (cipher_port) CheckEncryptable(scenario);
-  std::optional<Duration> duration;
-  if (!options.duration.empty()) duration = PositiveDuration("--duration", options.duration);
-  // The broker is started before the loop, whose blocked signals it would inherit.
-  std::optional<broker::Client> broker;
-  const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
-  if (!is_simulation || cipher_port) NeedRoot();
-  privilege::NeedNoRoot();
-  if (!is_simulation) {
-    broker.emplace(broker::Client::ConnectOrSpawn());
-    broker->LimitWaiting(std::nullopt, broker::Client::kGrace);
-  }
-  std::optional<emulate::HubEncryption> encryption;
-  if (cipher_port) encryption.emplace(*cipher_port);
-  const std::optional<claim::Key> key = KeyFor(scenario, options);
-  sys::EventLoop loop;
-  run::HubOptions settings;
+  run::ServeOptions settings;
   settings.address = options.address;
   settings.port = static_cast<uint16_t>(options.port);
+  settings.key_file = options.key;
+  settings.cipher_port = CipherPort(options.encrypt);
+  if (!options.duration.empty()) {
+    settings.duration = PositiveDuration("--duration", options.duration);
+  }
   settings.quiet = options.quiet;
-  std::optional<run::HubCipher> cipher;
-  if (encryption) {
-    settings.inner_socket = encryption->inner_socket();
-    cipher = CipherOf(*encryption);
-    loop.Watch(encryption->Fd(),
-               [] { throw Error("root's half of the hub's encryption has died"); });
-  }
-  const std::unique_ptr<run::Hub> hub =
-      broker ? run::StartLabHub(scenario, settings, std::move(*broker), loop)
-             : run::StartSimulatedHub(scenario, settings, loop);
-  std::optional<run::HubClaims> claims;
-  if (key) claims.emplace(scenario, *key, options.address, cipher, *hub, loop);
-  std::optional<run::HubRecord> record;
-  record.emplace(scenario, *hub, loop, [&claims](result::HubResult* statistics) {
-    if (claims) run::ReportClaims(claims->Summary(), statistics);
-  });
-  if (!options.quiet) {
-    std::fputs(TerminalText(run::HubIntroduction(scenario, hub->latest().port, cipher.has_value()))
-                   .c_str(),
-               stderr);
-  }
-  // Of serving clients: what it took to get ready is not a part of it.
-  Serve(*hub, loop, duration ? MonotonicClock::Now() + *duration : Instant::Never());
-  record.reset();
-  std::optional<run::ClaimsSummary> summary;
-  if (claims) summary = claims->Summary();
-  claims.reset();  // what it would tell the hub of, nobody needs any more
-  result::HubResult result = hub->Finish();
-  if (summary) run::ReportClaims(*summary, &result);
+  result::HubResult result = run::ServeClients(scenario, settings, NeedRoot);
   result.environment = std::move(environment);
   if (options.json_file != "-") PrintText(run::HubTable(result));
   if (!options.json_file.empty()) WriteJson(options.json_file, result);

@@ -1,6 +1,7 @@
 // Programs of the host, run on the nodes of a guest (guest/agent/program_protocol.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -28,10 +29,10 @@ class Programs {
     bool exited = false;
     bool terminal = false;
     UniqueFd input;
-    UniqueFd output[2];  // standard output and error; with a terminal the first only
+    std::array<UniqueFd, 2> output;  // standard output and error; with a terminal the first only
   };
   struct ChildEnds {
-    UniqueFd fd[3];
+    std::array<UniqueFd, 3> fd;
   };
 
   static ChildEnds MakeTerminal(const NodeFilesystem& filesystem, agent::TerminalSize size,

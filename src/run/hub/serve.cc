@@ -1,0 +1,182 @@
+#include "run/hub/serve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text/terminal_text.h"
+#include "base/wire/address_scope.h"
+#include "base/within.h"
+#include "lab/broker/client.h"
+#include "remote/claim/key.h"
+#include "remote/join/hub_encryption.h"
+#include "run/hub/hub.h"
+#include "run/hub/hub_claims.h"
+#include "run/hub/hub_record.h"
+#include "run/hub/remote_node.h"
+#include "run/hub/traffic.h"
+#include "scenario/places.h"
+#include "sys/event_loop.h"
+#include "sys/privilege/halves.h"
+
+namespace viaduct::run {
+namespace {
+
+// A radio sends its own station's frames alone: the client of a station has the programs of a node
+// whose IP layer is ns-3's, which is IPv4's there.
+void CheckRemoteStations(const scenario::Scenario& scenario) {
+  for (const scenario::NodeSettings& node : scenario.nodes) {
+    if (!node.remote || !scenario::IsOnWifi(scenario, node.name)) continue;
+    const std::vector<wire::IpPrefix> addresses = AddressesOf(scenario, node);
+    const auto ipv6 = std::ranges::find(addresses, wire::Family::kIpv6,
+                                        [](const auto& prefix) { return prefix.address.family; });
+    if (ipv6 == addresses.end()) continue;
+    throw UsageError(fmt::format(
+        "{}: nodes.{}.remote: the client of a Wi-Fi station has IPv4 only, and the node has {}; "
+        "leave its IPv6 addresses out (addressing.ipv6)",
+        scenario.file, node.name, ipv6->ToString()));
+  }
+}
+
+void CheckScenario(const scenario::Scenario& scenario) {
+  if (!scenario.hosts.empty()) {
+    throw UsageError(scenario.file + ": hosts: a lab on several hosts is for viaduct run");
+  }
+  if (scenario.mode == scenario::Mode::kTraditional) {
+    throw UsageError(scenario.file +
+                     ": mode traditional has no hub; use simulate, emulate or offload");
+  }
+  CheckRemoteStations(scenario);
+  const bool is_for_clients =
+      std::ranges::any_of(scenario.nodes, [](const auto& node) { return node.remote.has_value(); });
+  if (!is_for_clients) {
+    throw UsageError(scenario.file +
+                     ": no node is remote; give one, such as nodes.n1.remote: true");
+  }
+  CheckHubTraffic(scenario);
+}
+
+// Clients must be able to send to it from other hosts.
+void CheckAddress(const std::string& text) {
+  if (text.empty()) return;
+  const wire::IpAddress address = Within("--address", [&] { return wire::IpAddress::Parse(text); });
+  if (address.IsMulticast()) {
+    throw UsageError(fmt::format("--address {}: is a multicast address, not a host's", text));
+  }
+  if (wire::IsLinkLocal(address)) {
+    throw UsageError(fmt::format(
+        "--address {}: is a link-local address, which no tunnel to other hosts can have; give "
+        "this machine another one, or leave --address out",
+        text));
+  }
+}
+
+// Where there is a node for who has the key: the key's file, made where there is none.
+std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario, const ServeOptions& options) {
+  if (ClaimableNodes(scenario).empty()) return std::nullopt;
+  const std::string file = options.key_file.empty() ? claim::DefaultKeyFile() : options.key_file;
+  const claim::Key key = claim::ReadOrMakeKey(file);
+  if (!options.quiet) {
+    std::fprintf(stderr, "key of this hub, for its clients: %s\n", TerminalText(file).c_str());
+  }
+  return key;
+}
+
+// Who sends VXLAN by itself has nobody who tells it, or whom it tells, a key.
+void CheckEncryptable(const scenario::Scenario& scenario) {
+  for (const scenario::NodeSettings& node : scenario.nodes) {
+    if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
+    throw UsageError(fmt::format(
+        "--encrypt: node {} is for {} without a key, whose frames cannot be encrypted; make it "
+        "remote: true, for viaduct join",
+        node.name, node.remote->address ? node.remote->address->ToString() : "any host"));
+  }
+}
+
+HubCipher CipherOf(emulate::HubEncryption& encryption) {
+  return {[&](uint32_t vni, const claim::TunnelKey& key, const wire::IpAddress& client) {
+            return encryption.Admit(vni, key, client);
+          },
+          [&](const claim::TunnelKey& key) { encryption.Dismiss(key); }};
+}
+
+// Until a signal ends it, or the duration is over.
+void WaitForEnd(Hub& hub, sys::EventLoop& loop, Instant end) {
+  result::HubProgress before = hub.latest();
+  hub.OnUpdate([&](const result::HubProgress& now) {
+    hub.progress().Status(HubStatus(now, before));
+    before = now;
+  });
+  try {
+    loop.Run([] { return false; }, end);
+  } catch (const sys::Interrupted&) {
+    // How a hub ends.
+  }
+  loop.IgnoreSignals();
+}
+
+}  // namespace
+
+result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOptions& options,
+                               const std::function<void()>& need_root) {
+  CheckScenario(scenario);
+  CheckAddress(options.address);
+  if (options.cipher_port) CheckEncryptable(scenario);
+  if (scenario.routing.sample) {
+    std::fprintf(stderr, "not run in a hub: routing.sample; viaduct run has that\n");
+  }
+  const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
+  if (!is_simulation || options.cipher_port) need_root();
+  privilege::NeedNoRoot();
+  // The broker is started before the loop, whose blocked signals it would inherit.
+  std::optional<broker::Client> broker;
+  if (!is_simulation) {
+    broker.emplace(broker::Client::ConnectOrSpawn());
+    broker->LimitWaiting(std::nullopt, broker::Client::kGrace);
+  }
+  std::optional<emulate::HubEncryption> encryption;
+  if (options.cipher_port) encryption.emplace(*options.cipher_port);
+  const std::optional<claim::Key> key = KeyFor(scenario, options);
+  sys::EventLoop loop;
+  HubOptions settings{.address = options.address, .port = options.port, .quiet = options.quiet};
+  std::optional<HubCipher> cipher;
+  if (encryption) {
+    settings.inner_socket = encryption->inner_socket();
+    cipher = CipherOf(*encryption);
+    loop.Watch(encryption->Fd(),
+               [] { throw Error("root's half of the hub's encryption has died"); });
+  }
+  const std::unique_ptr<Hub> hub = broker
+                                       ? StartLabHub(scenario, settings, std::move(*broker), loop)
+                                       : StartSimulatedHub(scenario, settings, loop);
+  std::optional<HubClaims> claims;
+  if (key) claims.emplace(scenario, *key, options.address, cipher, *hub, loop);
+  std::optional<HubRecord> record;
+  record.emplace(scenario, *hub, loop, [&claims](result::HubResult* statistics) {
+    if (claims) ReportClaims(claims->Summary(), statistics);
+  });
+  if (!options.quiet) {
+    const std::string introduction =
+        HubIntroduction(scenario, hub->latest().port, cipher.has_value());
+    std::fputs(TerminalText(introduction).c_str(), stderr);
+  }
+  // The duration is that of serving clients: what it took to get ready is not a part of it.
+  const Instant end =
+      options.duration ? MonotonicClock::Now() + *options.duration : Instant::Never();
+  WaitForEnd(*hub, loop, end);
+  record.reset();
+  std::optional<ClaimsSummary> summary;
+  if (claims) summary = claims->Summary();
+  claims.reset();  // what it would tell the hub of, nobody needs any more
+  result::HubResult result = hub->Finish();
+  if (summary) ReportClaims(*summary, &result);
+  return result;
+}
+
+}  // namespace viaduct::run

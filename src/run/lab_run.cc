@@ -1,0 +1,242 @@
+// A run in a real mode: a lab, real packets, and programs in the nodes' namespaces.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "lab/broker/client.h"
+#include "run/lab_failures.h"
+#include "run/run_kind.h"
+#include "run/simulator/engine_watch.h"
+#include "run/simulator/peers.h"
+#include "run/traffic/captures.h"
+#include "run/traffic/link_events.h"
+#include "run/traffic/traffic.h"
+#include "run/traffic/traffic_runner.h"
+#include "scenario/events.h"
+#include "sys/descriptor_limit.h"
+#include "sys/network/neighbour_statistics.h"
+
+namespace viaduct::run {
+namespace {
+
+// For flows to say what they have measured, when they were interrupted; a UDP flow waits for
+// packets that are still under way.
+constexpr Duration kEarlyEndPatience = Duration::Seconds(20);
+
+// For the broker, to remove a large lab, once the run ends early.
+constexpr Duration kBrokerPatience = Duration::Seconds(30);
+
+class LabRun final : public RunKind {
+ public:
+  using RunKind::RunKind;
+
+ private:
+  void Check() const override { CheckFlowPrograms(scenario_); }
+
+  void Work() override {
+    // The broker is forked before the loop blocks signals, because it would inherit the blocked
+    // signals, but has its own handling.
+    client_.emplace(broker::Client::ConnectOrSpawn());
+    client_->LimitWaiting(std::nullopt, broker::Client::kGrace);
+    StartSimulator(client_->NewConnection());
+    results_.setup_seconds = conversation_->WaitForLab();
+    LookAtLab();
+    StartCaptures();
+    results_.convergence = conversation_->WaitForConvergence();
+    if (peers_) peers_->Meet("converged");
+    RunTraffic();
+    if (engine_) results_.engine = engine_->Read();
+    engine_.reset();  // the simulator takes the lab down, and the engine with it
+    TakeLossyWires(client_->Describe());
+    const scenario::SimulatorDone report = conversation_->WaitForReport(true);
+    TakeReport(report, traffic_start_);
+    TakeFailures(conversation_->failures());
+    AddLosses(report.lost_at, &results_.flows);
+  }
+
+  void LookAtLab() {
+    const nlohmann::json lab = client_->Describe();
+    SayDataPlanes(lab);
+    if (!lab.contains("engine")) return;
+    engine_ = std::make_unique<EngineWatch>(lab["engine"]["socket"].get<std::string>(), *loop_);
+  }
+
+  // Which ones were chosen where the scenario leaves it open.
+  void SayDataPlanes(const nlohmann::json& lab) {
+    std::map<std::string, int> nodes;
+    for (const scenario::NodeSettings& node : scenario_.nodes) {
+      if (node.data_plane == nullptr || node.data_plane->joined == nullptr) continue;
+      if (peers_ && !peers_->IsHere(node.name)) continue;
+      const nlohmann::json& choice = lab["data_planes"][node.name];
+      ++nodes[fmt::format("{} ({})", choice["name"].get<std::string>(),
+                          choice["reason"].get<std::string>())];
+    }
+    for (const auto& [choice, count] : nodes) {
+      progress_.Line(fmt::format("data plane of {} nodes: {}", count, choice));
+    }
+  }
+
+  void StartCaptures() {
+    if (scenario::CapturedLinks(scenario_).empty()) return;
+    captures_ = std::make_unique<Captures>(scenario_, *client_, CaptureDirectory());
+  }
+
+  void RunTraffic() {
+    const std::optional<uint64_t> discards_before = sys::UnresolvedDiscards();
+    traffic_ = std::make_unique<TrafficRunner>(
+        scenario_, *loop_, *client_,
+        LinkEvents(scenario_, *client_, engine_.get(), captures_.get(), peers_), progress_, peers_);
+    sys::RaiseDescriptorLimit();  // each program of a flow needs three
+    drops_before_ = Drops(client_->Describe());
+    traffic_->Start();
+    const Instant start = MonotonicClock::Now();
+    traffic_start_ = traffic_->start();
+    ShowTraffic();
+    try {
+      // Flows may take longer than the run, as they may have been started later; each has its
+      // limit.
+      const Instant end = start + scenario_.duration;
+      loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, end);
+      loop_->Run([&] { return traffic_->FlowsDone(); }, Instant::Never());
+    } catch (const sys::Interrupted& interrupted) {
+      NoteEarlyEnd(interrupted, MonotonicClock::Now() - start);
+      traffic_->EndEarly();
+      loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndPatience);
+    }
+    if (peers_) peers_->Meet("traffic");  // what runs here may serve others until then
+    traffic_->Finish();
+    const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
+    if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
+    TakeDataPlanes();
+    TakeFlows(traffic_->Flows());
+    results_.events = traffic_->events();
+    if (const Histogram& lateness = traffic_->event_lateness(); lateness.Count() > 0) {
+      results_.event_timing = result::Summarize(lateness);
+    }
+    measured_ = true;
+    TakePrograms(traffic_->Programs());
+    TakeFailures(traffic_->failures());
+    NoteForwarder(client_->Describe());
+  }
+
+  // Ctrl-C ends the traffic, not the run: what was measured until then is its result.
+  void NoteEarlyEnd(const sys::Interrupted& interrupted, Duration traffic) {
+    EndEarly(interrupted, "",
+             fmt::format("interrupted after {:.1f} s of traffic, which was to last {}",
+                         traffic.ToSeconds(), FormatDuration(scenario_.duration)));
+    loop_->IgnoreSignals();
+    LimitTheEnd();
+  }
+
+  void NoteForwarder(const nlohmann::json& lab) {
+    const std::string failure = ForwarderFailure(lab);
+    if (!failure.empty()) results_.failures.push_back(failure);
+  }
+
+  void TakeDataPlanes() {
+    const nlohmann::json lab = client_->Describe();
+    for (const auto& [node, plane] : lab["data_planes"].items()) {
+      result::NodePlane& taken = results_.data_planes[node];
+      plane["name"].get_to(taken.name);
+      plane["reason"].get_to(taken.reason);
+      if (const auto packets = lab.find("packets"); packets != lab.end()) {
+        taken.packets = packets->value(node, decltype(taken.packets)());
+      }
+    }
+    for (const auto& [node, drops] : Drops(lab)) {
+      for (const auto& [cause, packets] : drops) {
+        const uint64_t since = packets - std::min(packets, drops_before_[node][cause]);
+        if (since > 0) results_.data_planes[node].drops[cause] = since;
+      }
+    }
+    for (auto& [node, plane] : results_.data_planes) CheckCounters(node, &plane);
+  }
+
+  // A user's program shares its process with its counters, and may have written over them. More
+  // than any interface takes is no figure.
+  void CheckCounters(const std::string& node, result::NodePlane* plane) {
+    constexpr double kMostPerSecond = 1e10;  // also bytes: 80 Gbit/s
+    const auto most =
+        static_cast<uint64_t>(kMostPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
+    const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
+      return std::ranges::all_of(of_port.second,
+                                 [&](const auto& each) { return each.second <= most; });
+    });
+    if (plane->name != "program" || is_plausible) return;
+    plane->packets.clear();
+    plane->drops.clear();
+    results_.failures.push_back(fmt::format(
+        "node {}: its counters are not plausible; its program writes where it should not", node));
+  }
+
+  // By node and cause, since the lab was built.
+  using NodeDrops = std::map<std::string, std::map<std::string, uint64_t>>;
+  static NodeDrops Drops(const nlohmann::json& lab) { return lab.value("drops", NodeDrops()); }
+
+  // Links whose SPEC needs no engine (lab/joined_paths.h).
+  void TakeLossyWires(const nlohmann::json& lab) {
+    const auto wires = lab.value("lossy_wires", std::vector<result::PipelineResult>());
+    if (wires.empty()) return;
+    if (!results_.engine) {
+      results_.engine.emplace();
+      results_.engine->name = scenario_.name;
+      results_.engine->seed = scenario_.seed;
+    }
+    std::vector<result::PipelineResult>& all = results_.engine->pipelines;
+    all.insert(all.end(), wires.begin(), wires.end());
+    std::ranges::stable_sort(all, {}, &result::PipelineResult::pair);
+  }
+
+  void ShowTraffic() {
+    progress_.Status(traffic_->Describe());
+    loop_->At(MonotonicClock::Now() + Duration::Milliseconds(500), [this] {
+      if (traffic_) ShowTraffic();
+    });
+  }
+
+  void LimitTheEnd() override {
+    if (client_) client_->LimitWaiting(kBrokerPatience, broker::Client::kGrace);
+  }
+
+  void CleanUp() override {
+    traffic_.reset();
+    if (captures_) results_.simulator.captures = captures_->Finish();
+    captures_.reset();
+    engine_.reset();
+    const bool lab_built = conversation_ && conversation_->lab_built();
+    RunKind::CleanUp();
+    if (!client_) return;
+    try {
+      client_->DestroyLab();
+    } catch (const Error& e) {
+      // The simulator has taken it down itself (kUsage: no such lab), or never built it.
+      // Otherwise the record is kept for `viaduct clean`.
+      if (lab_built && e.status() != ExitStatus::kUsage) {
+        results_.failures.push_back(fmt::format("cleaning up: {}", e.what()));
+      }
+    }
+    client_.reset();
+  }
+
+  std::optional<broker::Client> client_;
+  NodeDrops drops_before_;
+  Instant traffic_start_;
+  std::unique_ptr<TrafficRunner> traffic_;
+  std::unique_ptr<Captures> captures_;
+  std::unique_ptr<EngineWatch> engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunKind> MakeLabRun(const scenario::Scenario& scenario, const RunOptions& options) {
+  return std::make_unique<LabRun>(scenario, options);
+}
+
+}  // namespace viaduct::run

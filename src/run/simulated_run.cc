@@ -1,0 +1,61 @@
+// A run in mode simulate: everything is the simulator's.
+#include "base/clock.h"
+#include "run/run_kind.h"
+#include "run/traffic/traffic.h"
+
+namespace viaduct::run {
+namespace {
+
+class SimulatedRun final : public RunKind {
+ public:
+  using RunKind::RunKind;
+
+ private:
+  void Work() override {
+    StartSimulator(UniqueFd());
+    results_.convergence = conversation_->WaitForConvergence();
+    const scenario::SimulatorDone report = WaitForReport();
+    TakeReport(report, Instant());
+    TakeWhatThereIs();
+    AddLosses(report.lost_at, &results_.flows);
+  }
+
+  scenario::SimulatorDone WaitForReport() {
+    try {
+      return conversation_->WaitForReport(false);
+    } catch (const sys::Interrupted& interrupted) {
+      EndEarly(interrupted, "; once more: at once",
+               "interrupted: the results are of the time until then");
+      return WaitUnlessItHangs();
+    }
+  }
+
+  // A simulation that hangs in a protocol or a program never looks at what it is told. Another
+  // signal ends it at once, as whoever sends it wants no results.
+  scenario::SimulatorDone WaitUnlessItHangs() {
+    try {
+      return conversation_->WaitForReport(true);
+    } catch (const sys::Interrupted&) {
+      simulator_->Kill();
+      throw;
+    }
+  }
+
+  void TakeWhatThereIs() override {
+    if (!conversation_) return;
+    TakeFlows(conversation_->flows());
+    results_.events = conversation_->events();
+    measured_ = !results_.flows.empty();
+    TakePrograms(conversation_->programs());
+    TakeFailures(conversation_->failures());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RunKind> MakeSimulatedRun(const scenario::Scenario& scenario,
+                                          const RunOptions& options) {
+  return std::make_unique<SimulatedRun>(scenario, options);
+}
+
+}  // namespace viaduct::run
