@@ -67,7 +67,7 @@ namespace {
 constexpr uint16_t kDataPort = 9000;
 constexpr size_t kBurst = 32;
 constexpr std::string_view kDevice = "dev:";
-constexpr Duration kPatience = Duration::Seconds(60);
+constexpr Duration kTimeout = Duration::Seconds(60);
 constexpr Duration kLastAnswers = Duration::Seconds(1);
 
 struct Pair {
@@ -176,7 +176,7 @@ class Source {
   }
 
   void AwaitAll() {
-    const Instant end = MonotonicClock::Now() + kPatience;
+    const Instant end = MonotonicClock::Now() + kTimeout;
     while (answered_ < pairs_.size()) {
       if (MonotonicClock::Now() > end) {
         throw Error(fmt::format("{} of {} destinations answer", answered_, pairs_.size()));

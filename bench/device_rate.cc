@@ -194,7 +194,7 @@ nlohmann::json ReceiveFromPort(io::AnyPort& port, bool spin) {
     }
     count += burst;
     if (burst == 0 && !spin) {
-      pollfd wait{port.Fd(), POLLIN, 0};
+      pollfd wait{port.fd(), POLLIN, 0};
       poll(&wait, 1, 5);
     }
     if (const Instant now = MonotonicClock::Now(); now >= next) {

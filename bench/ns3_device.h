@@ -80,7 +80,7 @@ class ArrivalWatch {
       if (began_ == Instant()) began_ = now;
       if (first_.at == Instant() && now - began_ >= skip_) first_ = last_;
     }
-    return count > 0 ? now - last_.at > kQuiet : now - made_ > kPatience;
+    return count > 0 ? now - last_.at > kQuiet : now - made_ > kTimeout;
   }
   double Seconds() const { return first_.at == Instant() ? 0 : (last_.at - first_.at).ToSeconds(); }
   // Both within those seconds.
@@ -89,7 +89,7 @@ class ArrivalWatch {
 
  private:
   static constexpr Duration kQuiet = Duration::Milliseconds(400);
-  static constexpr Duration kPatience = Duration::Milliseconds(10000);
+  static constexpr Duration kTimeout = Duration::Milliseconds(10000);
   struct Seen {
     uint64_t count = 0;
     Instant at;

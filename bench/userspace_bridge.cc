@@ -66,7 +66,7 @@ bool ForwardBurst(io::RingPort& from, io::RingPort& to) {
   while (true) {
     const bool forward = ForwardBurst(a, b);
     const bool backward = ForwardBurst(b, a);
-    if (!forward && !backward) WaitForEither(a.Fd(), b.Fd());
+    if (!forward && !backward) WaitForEither(a.fd(), b.fd());
   }
 }
 

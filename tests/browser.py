@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from labs import PATIENCE
+from labs import TIMEOUT
 
 try:
     from selenium import webdriver
@@ -38,7 +38,7 @@ class Browser:
         from selenium.webdriver.support.ui import WebDriverWait
 
         try:
-            return WebDriverWait(self.driver, PATIENCE, 0.05).until(lambda _: self.ask(script))
+            return WebDriverWait(self.driver, TIMEOUT, 0.05).until(lambda _: self.ask(script))
         except TimeoutException:
             raise AssertionError(f"{what}; the page: {self.text('body')[:2000]}") from None
 

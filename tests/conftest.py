@@ -119,7 +119,7 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     before = labs.Footprint.now()
     yield
     left = labs.Footprint.now().since(before)
-    end = time.monotonic() + labs.PATIENCE  # a broker whose client was killed cleans up by itself
+    end = time.monotonic() + labs.TIMEOUT  # a broker whose client was killed cleans up by itself
     while left and time.monotonic() < end:
         time.sleep(0.1)
         left = labs.Footprint.now().since(before)

@@ -34,8 +34,8 @@ import ebpf
 from labs import (
     MARK,
     MEMORY,
-    PATIENCE,
     RUN,
+    TIMEOUT,
     VIADUCT,
     enter_machine,
     environment,
@@ -189,8 +189,8 @@ def hub_away(folder: Path) -> Iterator[None]:
             yield
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(PATIENCE)
-        drain.wait(PATIENCE)
+            process.wait(TIMEOUT)
+        drain.wait(TIMEOUT)
     _ip("netns", "del", AWAY)
 
 
@@ -387,19 +387,19 @@ class Trial:
 
     def _clean(self, before: dict[str, object]) -> tuple[str, str]:
         """How it failed, and what is left; once more if something may have been dying meanwhile."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while True:
             self._settle()
             dying = bool(self.own())
             cleaned = execute([str(VIADUCT), "clean"])
             text = "" if cleaned.status == 0 else f"clean failed: {cleaned.errors}"
-            left = self._left(before, SETTLING if dying else PATIENCE)
+            left = self._left(before, SETTLING if dying else TIMEOUT)
             if not (text or left) or not dying or time.monotonic() > end:
                 return text, left
 
-    def _left(self, before: dict[str, object], patience: float) -> str:
+    def _left(self, before: dict[str, object], timeout: float) -> str:
         """The kernel removes in the background."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while True:
             left = difference(before, footprint(self.temporary))
             if not left or time.monotonic() > end:
@@ -432,7 +432,7 @@ class EbpfObjects:
 
     def left(self) -> dict[str, Trial]:
         """What does not go."""
-        end = time.monotonic() + 2 * PATIENCE
+        end = time.monotonic() + 2 * TIMEOUT
         while True:
             now = set(ebpf.everything())
             left = {name: trial for name, trial in self.after.items() if name in now}

@@ -23,7 +23,7 @@ MARK = f"VIADUCT_TEST_SESSION={os.getpid()}"  # in the environment of every proc
 
 # Seconds. What a test waits for has happened long before, however slow the machine; only what never
 # happens takes so long.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 RUN, NAMES = Path("/run/viaduct"), Path("/run/netns")
 MEMORY = Path("/dev/shm")  # of guest kernels
@@ -253,7 +253,7 @@ class Running:
         finally:
             self.process.send_signal(signal.SIGCONT)
 
-    def wait_for(self, what: str, timeout: float = PATIENCE) -> None:
+    def wait_for(self, what: str, timeout: float = TIMEOUT) -> None:
         """Waits until the text was printed; fails if the command ends before."""
         end = time.monotonic() + timeout
         while what not in self.read():
@@ -261,7 +261,7 @@ class Running:
             assert time.monotonic() < end, f"never printed '{what}':\n{self.text}"
             time.sleep(0.02)
 
-    def wait(self, timeout: float = PATIENCE) -> int:
+    def wait(self, timeout: float = TIMEOUT) -> int:
         """Its exit status."""
         end = time.monotonic() + timeout
         while self.process.poll() is None:
@@ -278,7 +278,7 @@ class Running:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(PATIENCE)
+                self.process.wait(TIMEOUT)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -311,13 +311,13 @@ def interface_parameters() -> list[Path]:
 
 def wait_until(condition: Callable[[], Any], what: str | Callable[[], str]) -> Any:
     """Polls until the condition holds and returns its value; `what` is told if it never does."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while True:
         value = condition()
         if value:
             return value
         late = time.monotonic() >= end
-        assert not late, f"not within {PATIENCE} s: {what if isinstance(what, str) else what()}"
+        assert not late, f"not within {TIMEOUT} s: {what if isinstance(what, str) else what()}"
         time.sleep(0.05)
 
 

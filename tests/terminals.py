@@ -13,7 +13,7 @@ import struct
 import termios
 import time
 
-from labs import PATIENCE, VIADUCT, environment, wait_until
+from labs import TIMEOUT, VIADUCT, environment, wait_until
 
 
 class Terminal:
@@ -43,9 +43,9 @@ class Terminal:
         """What the user's keyboard sends."""
         os.write(self.fd, text.encode())
 
-    def read(self, patience: float) -> bool:
+    def read(self, timeout: float) -> bool:
         """Reads the next output; returns False at the end."""
-        if not select.select([self.fd], [], [], patience)[0]:
+        if not select.select([self.fd], [], [], timeout)[0]:
             return True
         try:
             data = os.read(self.fd, 65536)
@@ -54,7 +54,7 @@ class Terminal:
         self.text += data.decode(errors="replace")
         return bool(data)
 
-    def expect(self, pattern: str, timeout: float = PATIENCE) -> re.Match[str]:
+    def expect(self, pattern: str, timeout: float = TIMEOUT) -> re.Match[str]:
         """Waits until something like this is shown; discards all up to its end."""
         end = time.monotonic() + timeout
         while True:
@@ -67,7 +67,7 @@ class Terminal:
 
     def insist(self, key: str, pattern: str) -> None:
         """Presses the key until something like this is shown: its reader may not be ready yet."""
-        for _ in range(int(PATIENCE)):
+        for _ in range(int(TIMEOUT)):
             self.type(key)
             with contextlib.suppress(AssertionError):
                 self.expect(pattern, 1)
@@ -82,7 +82,7 @@ class Terminal:
         """Waits until the command relays keys."""
         wait_until(self.raw, "the terminal is in raw mode")
 
-    def wait(self, timeout: float = PATIENCE) -> int:
+    def wait(self, timeout: float = TIMEOUT) -> int:
         """The command's exit status."""
         end = time.monotonic() + timeout
         while self.status is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labs import PATIENCE, VIADUCT, Done, Running, execute, inside, ip, wait_until
+from labs import TIMEOUT, VIADUCT, Done, Running, execute, inside, ip, wait_until
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CLONE_NEWNET = 0x40000000
@@ -57,7 +57,7 @@ class Tap:
         """Out of the interface."""
         self.socket.send(frame)
 
-    def receive(self, timeout: float = PATIENCE, marker: bytes = b"") -> bytes | None:
+    def receive(self, timeout: float = TIMEOUT, marker: bytes = b"") -> bytes | None:
         """The next frame that holds the marker; None if there is none for so long."""
         end = time.monotonic() + timeout
         while select.select([self.socket], [], [], max(0, end - time.monotonic()))[0]:
@@ -69,7 +69,7 @@ class Tap:
     def receive_all(self, count: int, marker: bytes = b"") -> list[bytes]:
         """So many frames, however long they take, and what comes besides."""
         frames = []
-        while (frame := self.receive(PATIENCE if len(frames) < count else 0.3, marker)) is not None:
+        while (frame := self.receive(TIMEOUT if len(frames) < count else 0.3, marker)) is not None:
             frames.append(frame)
         return frames
 

@@ -38,7 +38,7 @@ _LINE = (
 )
 _HANDOVER_RATES = (1_000.0, 10_000.0)  # packets a second
 _HANDOVER_SECONDS = 0.5
-_PATIENCE = 30.0  # for the end of a route
+_TIMEOUT = 30.0  # for the end of a route
 
 
 def _line(session: Session, setting: Setting) -> Forwarder:
@@ -124,7 +124,7 @@ def _handover(session: Session, system: Forwarder, pps: float) -> Order:
     def is_over() -> bool:
         return not _knows(system.source, system.sink_address)
 
-    if not wait_until(is_over, _PATIENCE, 0.1):
+    if not wait_until(is_over, _TIMEOUT, 0.1):
         raise BenchError(f"{system.label}: a route that nobody uses does not end")
     seen = traffic.every_packet(session, system, pps, _HANDOVER_SECONDS)
     if not _knows(system.source, system.sink_address):

@@ -40,7 +40,7 @@ NOTES = [
     "for times and 5% for the others.",
     "Seeds are the same in all modes: the n-th frame of a direction meets the same loss.",
 ]
-_PATIENCE = 90.0  # seconds beyond a run's own, for the boot of kernels and convergence
+_TIMEOUT = 90.0  # seconds beyond a run's own, for the boot of kernels and convergence
 _SETTLING = 4  # seconds after a change of a link
 
 
@@ -134,7 +134,7 @@ class _Runs:
         file.write_text("\n".join([*lines, "flows:", *(f"  - {f}" for f in experiment.flows)]))
         results = self._session.directory / f"{experiment.name}-{mode.name}.json"
         command = [str(self._session.viaduct), "run", str(file), *mode.words, f"--json={results}"]
-        run(command, timeout=seconds + _PATIENCE)
+        run(command, timeout=seconds + _TIMEOUT)
         data = json.loads(results.read_text())
         if trouble := troubles_of(data):
             raise BenchError(f"{experiment.name}, {mode.label}: {trouble[0]}")

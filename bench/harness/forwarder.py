@@ -43,7 +43,7 @@ class Forwarder:
     def stop(self) -> None:
         """End one that is no longer needed."""
         if self.child:
-            self.child.end(patience=10)
+            self.child.end(timeout=10)
 
 
 @dataclass(kw_only=True)

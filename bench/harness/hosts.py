@@ -20,7 +20,7 @@ from .session import FORWARDER_CPU, Namespace, Session, join
 
 _NODES = 16  # two hosts at the ends, 14 routers
 _HALF = _NODES // 2
-_PATIENCE = 60  # seconds for the routes of both hosts
+_TIMEOUT = 60  # seconds for the routes of both hosts
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _on_two(session: Session) -> Iterator[tuple[Forwarder, Host]]:
             address = sink.run(["ip", "-4", "-o", "addr", "show", "eth0"]).split()[3].split("/")[0]
             yield Forwarder("two hosts", "on two hosts", source, sink, address), second
         finally:
-            command.end(patience=30)
+            command.end(timeout=30)
 
 
 def _steer(host: Host, cpu: int | None) -> None:
@@ -138,7 +138,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
         shared = replace(two, name="two hosts, shared", label="the same, on one processor")
         systems = {"one": one, "two": two, "shared": shared}
         for system in (one, two):
-            system.await_path(partial(traffic.reaches, system), _PATIENCE)
+            system.await_path(partial(traffic.reaches, system), _TIMEOUT)
         for _, order in plan.turns(list(systems)):
             for name in order:
                 _steer(second, FORWARDER_CPU if name == "two" else None)

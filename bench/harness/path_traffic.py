@@ -59,10 +59,10 @@ def received_frames(system: Middle) -> int:
     return int(links[0]["stats64"]["rx"]["packets"])
 
 
-def await_quiet(system: Middle, patience: float) -> int:
-    """Wait until nothing has arrived for a while, at most `patience` seconds; returns the count."""
+def await_quiet(system: Middle, timeout: float) -> int:
+    """Wait until nothing has arrived for a while, at most `timeout` seconds; returns the count."""
     last = received_frames(system)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     quiet_since = time.monotonic()
     while time.monotonic() < deadline and time.monotonic() - quiet_since < 0.15:
         time.sleep(0.05)

@@ -136,11 +136,11 @@ class Child:
         """Wait for the end; the JSON it has printed."""
         return json.loads(self.finish(timeout))
 
-    def end(self, patience: float = 2) -> None:
+    def end(self, timeout: float = 2) -> None:
         """SIGTERM, then SIGKILL."""
         self.signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.communicate(timeout=patience)
+            self.process.communicate(timeout=timeout)
             return
         self.signal(signal.SIGKILL)
         self.process.communicate()

@@ -206,7 +206,7 @@ def _tcp(session: Session, system: Forwarder, duration: float, ping: bool) -> Tc
     return TcpTrial(received, rtt, forwarder, machine)
 
 
-def settle(system: Forwarder, patience: float = 10) -> None:
+def settle(system: Forwarder, timeout: float = 10) -> None:
     """Wait until the forwarder has drained the queues of an overload."""
     if not system.pids():
         return
@@ -216,7 +216,7 @@ def settle(system: Forwarder, patience: float = 10) -> None:
         time.sleep(0.1)
         return (meter.forwarder_percent() or 0) < 25
 
-    wait_until(calm, patience)
+    wait_until(calm, timeout)
 
 
 def reaches(system: Forwarder) -> bool:

@@ -98,8 +98,8 @@ OpenRings(const InterfaceRequest& request, int ifindex)
         if (i > 0)
         {
             viaduct::SetSocketOption(
-                port->Fd(), SOL_SOCKET, SO_DETACH_FILTER, 0, "SO_DETACH_FILTER");
-            program.Attach(port->Fd());
+                port->fd(), SOL_SOCKET, SO_DETACH_FILTER, 0, "SO_DETACH_FILTER");
+            program.Attach(port->fd());
         }
         ports.push_back(std::move(port));
     }

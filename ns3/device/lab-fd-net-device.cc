@@ -26,7 +26,7 @@ namespace
 {
 
 /** The longest frame, as in FdNetDevice. */
-constexpr size_t LONGEST_FRAME = 65536;
+constexpr size_t MAX_FRAME = 65536;
 
 /** @return the 802.1Q tag that the kernel has taken out of a frame (packet(7)); 0: there was none
  * @param message what was received with it
@@ -95,10 +95,9 @@ class LabFdNetDevice::Reader : public FdReader
         m_passed += m_holds ? 1 : 0;
         m_holds = false;
         // The device frees it, by free().
-        auto buffer =
-            static_cast<uint8_t*>(std::malloc(LONGEST_FRAME + viaduct::wire::VlanTag::kSize));
+        auto buffer = static_cast<uint8_t*>(std::malloc(MAX_FRAME + viaduct::wire::VlanTag::kSize));
         NS_ABORT_MSG_UNLESS(buffer, "LabFdNetDevice: no memory for a frame");
-        iovec part{buffer, LONGEST_FRAME};
+        iovec part{buffer, MAX_FRAME};
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof(tpacket_auxdata))];
         msghdr message{};
         message.msg_iov = &part;

@@ -17,7 +17,7 @@ LinkWatch::LinkWatch(viaduct::UniqueFd monitor, std::map<std::string, Ptr<RingNe
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
         m_pollable =
-            reactor->AddPollable(m_monitor.Fd(), Callback<bool>([this] { return Read(); }));
+            reactor->AddPollable(m_monitor.fd(), Callback<bool>([this] { return Read(); }));
         m_monitor.RequestAll();
     }
 }

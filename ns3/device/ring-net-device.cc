@@ -138,11 +138,11 @@ RingNetDevice::OpenInterface()
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
-        m_monitor = reactor->AddPollable(m_opened->monitor->Fd(),
+        m_monitor = reactor->AddPollable(m_opened->monitor->fd(),
                                          Callback<bool>([this] { return ReadLinkEvents(); }));
         if (m_opened->timed)
         {
-            m_departed = reactor->AddPollable(m_opened->timed->Fd(),
+            m_departed = reactor->AddPollable(m_opened->timed->fd(),
                                               Callback<bool>([this] { return ReadDepartures(); }),
                                               EPOLLERR);
         }

@@ -204,9 +204,9 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     }
 
   private:
-    static constexpr uint16_t PORT = 5269;  //!< UDP
-    static constexpr int MOST_REQUESTS = 5; //!< for a target
-    static constexpr int LOST_HELLOS = 3;   //!< of a neighbour that is lost
+    static constexpr uint16_t PORT = 5269; //!< UDP
+    static constexpr int MAX_REQUESTS = 5; //!< for a target
+    static constexpr int LOST_HELLOS = 3;  //!< of a neighbour that is lost
 
     using Neighbour = std::pair<uint32_t, Ipv6Address>; //!< interface, link-local address
 
@@ -343,7 +343,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     void Request(Ipv6Address target)
     {
         Waiting& waiting = m_waiting[target];
-        if (waiting.requests == MOST_REQUESTS)
+        if (waiting.requests == MAX_REQUESTS)
         {
             const auto packets = std::move(waiting.packets);
             m_waiting.erase(target);

@@ -95,11 +95,11 @@ KernelCalendar::GetTypeId()
                           TimeValue(Seconds(2)),
                           MakeTimeAccessor(&KernelCalendar::m_uptime),
                           MakeTimeChecker(MilliSeconds(1)))
-            .AddAttribute("Patience",
+            .AddAttribute("Timeout",
                           "Wall time after which a kernel that neither sends anything nor advances "
                           "its clock ends the run with an error.",
                           TimeValue(Seconds(30)),
-                          MakeTimeAccessor(&KernelCalendar::m_patience),
+                          MakeTimeAccessor(&KernelCalendar::m_timeout),
                           MakeTimeChecker(MilliSeconds(100)))
             .AddAttribute("OneProcessor",
                           "Whether the simulator and its kernels, of which one runs at a time, "
@@ -139,7 +139,7 @@ KernelCalendar::GetCalendar()
     {
         viaduct::guest::CalendarOptions options;
         options.uptime = Duration::Nanoseconds(m_uptime.GetNanoSeconds());
-        options.patience = Duration::Nanoseconds(m_patience.GetNanoSeconds());
+        options.timeout = Duration::Nanoseconds(m_timeout.GetNanoSeconds());
         m_calendar = std::make_unique<viaduct::guest::Calendar>(m_simulator, options);
     }
     return *m_calendar;

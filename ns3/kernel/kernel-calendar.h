@@ -97,7 +97,7 @@ class KernelCalendar : public Object
     std::vector<Ptr<KernelGuest>> m_guests;               //!< in the order of their boot
     bool m_booted{false};                                 //!< Boot() was called
     Time m_uptime;                                        //!< attribute Uptime
-    Time m_patience;                                      //!< attribute Patience
+    Time m_timeout;                                       //!< attribute Timeout
     bool m_oneProcessor;                                  //!< attribute OneProcessor
     std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< of that processor
 };

@@ -42,9 +42,9 @@ namespace
 // as computing takes no time. While a program runs the steps grow, so that short commands advance
 // the clock little and long ones have little overhead.
 const Time FIRST_STEP = MicroSeconds(100);
-const Time LONGEST_STEP = MilliSeconds(5);
+const Time MAX_STEP = MilliSeconds(5);
 // A simulation that is so far behind the wall clock does not catch up.
-constexpr Duration LONGEST_LAG = Duration::Milliseconds(100);
+constexpr Duration MAX_LAG = Duration::Milliseconds(100);
 
 } // namespace
 
@@ -244,7 +244,7 @@ KernelShell::Turn()
         }
         else if (!WaitForPace())
         {
-            return GoOn(std::min(m_step + m_step, LONGEST_STEP));
+            return GoOn(std::min(m_step + m_step, MAX_STEP));
         }
     }
 }
@@ -272,7 +272,7 @@ KernelShell::End()
 bool
 KernelShell::Wait(Instant deadline) const
 {
-    pollfd entries[] = {{m_server->Fd(), POLLIN, 0}, {m_watched, POLLIN, 0}};
+    pollfd entries[] = {{m_server->fd(), POLLIN, 0}, {m_watched, POLLIN, 0}};
     const bool limited = deadline != Instant::Never();
     for (;;)
     {
@@ -293,7 +293,7 @@ KernelShell::WaitForPace()
     const auto passed = Duration::Nanoseconds((Simulator::Now() - m_anchor).GetNanoSeconds());
     const Instant now = MonotonicClock::Now();
     const Instant due = m_wallAnchor + passed;
-    if (!std::exchange(m_running, true) || now - due > LONGEST_LAG)
+    if (!std::exchange(m_running, true) || now - due > MAX_LAG)
     {
         m_anchor = Simulator::Now();
         m_wallAnchor = now;

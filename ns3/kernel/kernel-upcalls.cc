@@ -42,7 +42,7 @@ constexpr int LOOPBACK = 1;              //!< ifindex: the node itself has sent 
 constexpr uint32_t FIRST_TABLE = 100000; //!< behind those of KernelNode
 /** Shorter than the lifetimes that protocols give to routes in use, several times. */
 const Time COPY_INTERVAL = MilliSeconds(250);
-constexpr size_t MOST_FLOWS = 65536;
+constexpr size_t MAX_FLOWS = 65536;
 
 constexpr uint8_t LOCAL = 0x06;   //!< the first byte of locally administered addresses
 constexpr uint8_t DEVICES = 0x75; //!< kind of the devices' addresses
@@ -320,7 +320,7 @@ KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
     {
         return;
     }
-    if (m_copied.size() > MOST_FLOWS)
+    if (m_copied.size() > MAX_FLOWS)
     {
         m_copied.clear();
     }

@@ -150,11 +150,11 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
     limits.reachable = limits.reachable * random->GetValue();
     if (resolution.m_onRadio)
     {
-        constexpr double OWN = 0.1;        // s: some hundred frames
-        constexpr double MOST_JITTER = 10; // ms, as ns-3's
+        constexpr double OWN = 0.1;       // s: some hundred frames
+        constexpr double MAX_JITTER = 10; // ms, as ns-3's
         limits.interval += Seconds(random->GetValue(0, OWN));
         random->SetAttribute("Min", DoubleValue(0));
-        random->SetAttribute("Max", DoubleValue(MOST_JITTER));
+        random->SetAttribute("Max", DoubleValue(MAX_JITTER));
         limits.jitter = random;
     }
     return limits;

@@ -47,7 +47,7 @@ class MulticastFlows
     /** @return what is readable when Receive() has something to do */
     int GetFd() const
     {
-        return m_table.Fd();
+        return m_table.fd();
     }
 
     /** Answers the kernel's questions about new flows. @return whether there were any */

@@ -12,8 +12,8 @@ namespace ns3
 namespace
 {
 
-const Time RECENT = Seconds(5);         // packets before are of flows that may have ended
-constexpr std::size_t MOST_KEPT = 1024; // packets
+const Time RECENT = Seconds(5);        // packets before are of flows that may have ended
+constexpr std::size_t MAX_KEPT = 1024; // packets
 
 std::string
 TextOf(const PacketDependence::Hop& hop)
@@ -35,7 +35,7 @@ PacketDependence::Note(const viaduct::wire::IpAddress& destination,
         return;
     }
     const Time now = Simulator::Now();
-    if (m_last.size() >= MOST_KEPT)
+    if (m_last.size() >= MAX_KEPT)
     {
         m_last.clear();
     }

@@ -152,7 +152,7 @@ UpcallPort::Start()
     }
     m_burst.resize(BURST);
     m_pollable =
-        reactor->AddPollable(m_port->Fd(), Callback<bool>([this, reactor] {
+        reactor->AddPollable(m_port->fd(), Callback<bool>([this, reactor] {
                                  reactor->AdvanceToRealTime();
                                  bool any = false;
                                  reactor->RunInContext(m_node->GetId(), [&] { any = Receive(); });
@@ -182,8 +182,8 @@ void
 UpcallPort::Drain()
 {
     // Those that still come have no route; they are handled in their turn.
-    constexpr int MOST_BURSTS = 64;
-    for (int i = 0; i < MOST_BURSTS && m_port && Receive(); i++)
+    constexpr int MAX_BURSTS = 64;
+    for (int i = 0; i < MAX_BURSTS && m_port && Receive(); i++)
     {
     }
 }

@@ -33,7 +33,7 @@ constexpr auto LOOK_INTERVAL = Duration::Microseconds(20);
 /// A port that could not send all its frames is tried again after this time...
 constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
 /// ...and, as long as it cannot, after twice the time before, up to this.
-constexpr auto LONGEST_BACKLOG_INTERVAL = Duration::Milliseconds(1);
+constexpr auto MAX_BACKLOG_INTERVAL = Duration::Milliseconds(1);
 /// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr auto BLIND_SPIN = Duration::Microseconds(3);
 /// A SCHED_FIFO thread may run for 950 ms of a second (sched_rt_runtime_us), then it is stopped for
@@ -236,7 +236,7 @@ ReactorSimulatorImpl::FlushAll()
     }
     m_flushing.clear();
     m_flushWait = worked ? BACKLOG_INTERVAL
-                         : std::clamp(m_flushWait * 2, BACKLOG_INTERVAL, LONGEST_BACKLOG_INTERVAL);
+                         : std::clamp(m_flushWait * 2, BACKLOG_INTERVAL, MAX_BACKLOG_INTERVAL);
     return worked;
 }
 

@@ -31,7 +31,7 @@ class ReactorPortDriver : public PortDriver,
     ReactorPortDriver(Ptr<ReactorSimulatorImpl> reactor, const Client& client)
         : m_reactor(reactor),
           m_client(client),
-          m_pollable(reactor->AddPollable(client.port.Fd(),
+          m_pollable(reactor->AddPollable(client.port.fd(),
                                           Callback<bool>([this] { return ReceiveBurst(); }))),
           m_received(client.burst),
           m_emptyAt(reactor->GetClockNow())

@@ -26,7 +26,7 @@ constexpr uint32_t MUTE_AFTER = 64;
 /// ...for this time. An AF_PACKET socket of a link that is down is such a descriptor.
 constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
 /// What ends sooner than this had a ready descriptor to begin with.
-constexpr auto SHORTEST_SLEEP = viaduct::Duration::Microseconds(20);
+constexpr auto MIN_SLEEP = viaduct::Duration::Microseconds(20);
 
 } // namespace
 
@@ -112,7 +112,7 @@ ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
         {
             // A sleep ends as soon as there is something; a mere look may come long after, as may
             // a sleep that ended at once.
-            const bool slept = timeout > viaduct::Duration() && m_lastLook - begin > SHORTEST_SLEEP;
+            const bool slept = timeout > viaduct::Duration() && m_lastLook - begin > MIN_SLEEP;
             port.emptyAt = slept ? m_lastLook : before;
         }
         port.ready = true;

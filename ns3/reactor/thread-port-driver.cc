@@ -27,7 +27,7 @@ using viaduct::io::ReceivedFrame;
 /// The remaining frames are offered again after this time to a port that accepted no more...
 const Time RETRY_INTERVAL = MicroSeconds(50);
 /// ...and, as long as that is in vain, after twice the time before, up to this.
-const Time LONGEST_RETRY_INTERVAL = MilliSeconds(1);
+const Time MAX_RETRY_INTERVAL = MilliSeconds(1);
 
 /** Frames copied from the port's memory: their spans point into one block. */
 struct Copies
@@ -121,9 +121,9 @@ class ThreadPortDriver : public PortDriver
     explicit ThreadPortDriver(const Client& client)
         : m_client(client), m_reader(Create<Reader>(client))
     {
-        NS_ABORT_MSG_IF(client.port.Fd() < 0,
+        NS_ABORT_MSG_IF(client.port.fd() < 0,
                         "A port without a descriptor works under ns3::ReactorSimulatorImpl only");
-        m_reader->Start(client.port.Fd(), MakeCallback(&Reader::Ignore, PeekPointer(m_reader)));
+        m_reader->Start(client.port.fd(), MakeCallback(&Reader::Ignore, PeekPointer(m_reader)));
     }
 
     void Stop() override
@@ -191,7 +191,7 @@ class ThreadPortDriver : public PortDriver
         else if (!m_flushPending)
         {
             m_transmitEvent = Simulator::Schedule(m_retryInterval, &ThreadPortDriver::Flush, this);
-            m_retryInterval = std::min(2 * m_retryInterval, LONGEST_RETRY_INTERVAL);
+            m_retryInterval = std::min(2 * m_retryInterval, MAX_RETRY_INTERVAL);
         }
     }
 

@@ -23,7 +23,7 @@ namespace ns3::sim
 namespace
 {
 
-constexpr size_t LONGEST_LINE = 4096; // longer lines are split
+constexpr size_t MAX_LINE = 4096; // longer lines are split
 
 } // namespace
 
@@ -103,7 +103,7 @@ SimulatedProgram::Output(int descriptor, const std::string& text)
     std::string& line = m_lines[descriptor == 1 ? 0 : 1];
     for (const char c : text)
     {
-        if (c != '\n' && line.size() < LONGEST_LINE)
+        if (c != '\n' && line.size() < MAX_LINE)
         {
             line += c;
             continue;

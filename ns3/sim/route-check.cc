@@ -94,7 +94,7 @@ RouteCheck::ChooseDestinations(const viaduct::scenario::Scenario& scenario) cons
 {
     const auto n = static_cast<uint32_t>(m_names.size());
     const auto from = static_cast<uint32_t>(m_lab.GetOffloads().size());
-    const uint32_t most = std::max(1U, MOST_ROUTES / std::max(1U, from));
+    const uint32_t most = std::max(1U, MAX_ROUTES / std::max(1U, from));
     const uint32_t step = std::max(1U, n / most);
     std::set<uint32_t> chosen;
     for (uint32_t i = 0; i < n; i += step)
@@ -158,12 +158,12 @@ RouteCheck::Compare() const
 std::vector<std::string>
 RouteCheck::Summarize() const
 {
-    constexpr std::size_t MOST_LINES = 10;
+    constexpr std::size_t MAX_LINES = 10;
     std::vector<std::string> differences = Compare();
-    if (differences.size() > MOST_LINES)
+    if (differences.size() > MAX_LINES)
     {
-        const std::size_t more = differences.size() - MOST_LINES;
-        differences.resize(MOST_LINES);
+        const std::size_t more = differences.size() - MAX_LINES;
+        differences.resize(MAX_LINES);
         differences.push_back("routes: " + std::to_string(more) + " more differ like these");
     }
     return differences;

@@ -44,7 +44,7 @@ class RouteCheck
 
     /**
      * Compares now: of each node the routes to all others, or in a network so large that these are
-     * more than MOST_ROUTES to the ends of flows and to some others.
+     * more than MAX_ROUTES to the ends of flows and to some others.
      * @return a line for each difference
      * @throw viaduct::Error if a data plane cannot be read
      */
@@ -63,7 +63,7 @@ class RouteCheck
                       const std::function<void(const std::vector<std::string>&)>& then) const;
     std::vector<std::string> Summarize() const;
 
-    static constexpr uint32_t MOST_ROUTES = 20000;
+    static constexpr uint32_t MAX_ROUTES = 20000;
 
     std::vector<uint32_t> ChooseDestinations(const viaduct::scenario::Scenario& scenario) const;
     std::string CompareRoute(uint32_t node,

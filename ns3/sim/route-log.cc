@@ -53,7 +53,7 @@ RouteLog::GetOmitted() const
 void
 RouteLog::Changed(std::string node, const viaduct::fib::RouteChanges& changes)
 {
-    if (m_routes + changes.size() > MOST_ROUTES)
+    if (m_routes + changes.size() > MAX_ROUTES)
     {
         m_omitted += changes.size();
         return;

@@ -39,7 +39,7 @@ class RouteLog
 
   private:
     /** What is kept of a run. */
-    static constexpr std::size_t MOST_ROUTES = 100000;
+    static constexpr std::size_t MAX_ROUTES = 100000;
 
     /**
      * @param node its name

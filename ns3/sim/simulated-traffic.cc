@@ -25,7 +25,7 @@ namespace
 {
 
 const Time FLOW_LOOK = MilliSeconds(10); // at flows whose packets may still be under way
-const Time STOP_PATIENCE = Seconds(2);   // for programs to end after SIGTERM
+const Time STOP_TIMEOUT = Seconds(2);    // for programs to end after SIGTERM
 
 } // namespace
 
@@ -182,8 +182,8 @@ SimulatedTraffic::End()
         program->End();
     }
     StopIfAllEnded();
-    Simulator::Schedule(STOP_PATIENCE, [this] {
-        m_patienceOver = true;
+    Simulator::Schedule(STOP_TIMEOUT, [this] {
+        m_timeoutOver = true;
         StopIfAllEnded();
     });
 }
@@ -194,7 +194,7 @@ SimulatedTraffic::StopIfAllEnded()
     const bool programsEnded = std::all_of(m_programs.begin(),
                                            m_programs.end(),
                                            [](const auto& program) { return program->HasEnded(); });
-    if (FlowsOver() && (programsEnded || m_patienceOver))
+    if (FlowsOver() && (programsEnded || m_timeoutOver))
     {
         Simulator::Stop();
     }

@@ -82,7 +82,7 @@ class SimulatedTraffic
     const Ending m_endedBy;                                    //!< what ends the simulation
     Time m_trafficEnd;                                         //!< of flows and link events
     bool m_ending{false};                                      //!< programs were told to end
-    bool m_patienceOver{false};                                //!< with those that did not
+    bool m_timeoutOver{false};                                 //!< with those that did not
 };
 
 } // namespace ns3::sim

@@ -123,13 +123,13 @@ class NativeAgent : public viaduct::guest::AgentChannel
     static constexpr uint32_t LAST = UINT32_MAX; //!< request number that the client does not reach
 
     /** Passes one message on.
-     * @param patience how long to wait for it, in ms of real time
+     * @param timeout how long to wait for it, in ms of real time
      * @return whether there was one
      */
-    bool Receive(int patience)
+    bool Receive(int timeout)
     {
         pollfd readable{m_socket.get(), POLLIN, 0};
-        if (poll(&readable, 1, patience) <= 0)
+        if (poll(&readable, 1, timeout) <= 0)
         {
             return false;
         }

@@ -201,7 +201,7 @@ class QueuePort : public viaduct::io::AnyPort
         return m_transmitFd;
     }
 
-    int Fd() override
+    int fd() override
     {
         return -1;
     }
@@ -266,7 +266,7 @@ class SocketPort : public viaduct::io::AnyPort
         return frames.size();
     }
 
-    int Fd() override
+    int fd() override
     {
         return m_socket.get();
     }

@@ -195,7 +195,7 @@ RemoteHub::Start(int innerSocket)
                                                      ? viaduct::tunnel::SuitableReaders()
                                                      : static_cast<std::size_t>(m_readers),
                                       .inner_socket = innerSocket});
-    m_pollable = m_reactor->AddPollable(m_hub->Fd(), Callback<bool>([this] { return Serve(); }));
+    m_pollable = m_reactor->AddPollable(m_hub->fd(), Callback<bool>([this] { return Serve(); }));
 }
 
 void

@@ -91,7 +91,7 @@ RBridge::GetTypeId()
                           "root of the first.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&RBridge::m_trees),
-                          MakeUintegerChecker<uint16_t>(1, viaduct::rbridge::kMostTrees))
+                          MakeUintegerChecker<uint16_t>(1, viaduct::rbridge::kMaxTrees))
             .AddAttribute("Metric",
                           "The cost of this RBridge's links; TRILL's default is 2e13 divided by "
                           "the bit/s.",
@@ -100,9 +100,9 @@ RBridge::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1, 0xfffffd))
             .AddAttribute("HopCount",
                           "How many RBridges a frame that enters here may pass.",
-                          UintegerValue(viaduct::rbridge::TrillHeader::kMostHops),
+                          UintegerValue(viaduct::rbridge::TrillHeader::kMaxHops),
                           MakeUintegerAccessor(&RBridge::m_hopCount),
-                          MakeUintegerChecker<uint8_t>(1, viaduct::rbridge::TrillHeader::kMostHops))
+                          MakeUintegerChecker<uint8_t>(1, viaduct::rbridge::TrillHeader::kMaxHops))
             .AddTraceSource("Frame",
                             "A frame came in, and what became of it.",
                             MakeTraceSourceAccessor(&RBridge::m_frameTrace),

@@ -149,7 +149,7 @@ RBridgeFlooding::Flush(viaduct::rbridge::PortIndex index)
         .complete = false, .source = m_system, .first = {}, .last = {}, .entries = {}};
     for (const LspId& id : queue.requests)
     {
-        if (numbers.entries.size() == SequenceNumbers::kMostEntries)
+        if (numbers.entries.size() == SequenceNumbers::kMaxEntries)
         {
             port->Send(numbers.Write());
             numbers.entries.clear();

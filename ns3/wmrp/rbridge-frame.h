@@ -51,9 +51,9 @@ class RBridgeFrame
     bool Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const;
 
   private:
-    Ptr<const Packet> m_payload;                                   //!< all of it
-    std::array<std::byte, viaduct::rbridge::kMostHeaders> m_bytes; //!< the first GetBytes()
-    size_t m_size;                                                 //!< how many there are
+    Ptr<const Packet> m_payload;                                  //!< all of it
+    std::array<std::byte, viaduct::rbridge::kMaxHeaders> m_bytes; //!< the first GetBytes()
+    size_t m_size;                                                //!< how many there are
 };
 
 } // namespace ns3

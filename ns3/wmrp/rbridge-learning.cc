@@ -56,7 +56,7 @@ RBridge::Learn(TerminalKey terminal, uint16_t nickname, PortIndex port)
     const RBridgeIndex other = m_tables->by_nickname[nickname];
     const bool isOwn = nickname == 0;
     if (isOwn ? port >= m_ports.size() || !m_tables->ports[port].serves_terminals
-              : other == 0 || other >= viaduct::rbridge::kMostRBridges)
+              : other == 0 || other >= viaduct::rbridge::kMaxRBridges)
     {
         return;
     }

@@ -70,8 +70,8 @@ RBridge::AddPort(Ptr<NetDevice> device, bool terminals)
                     "RBridge: " << device->GetInstanceTypeId().GetName()
                                 << " carries PPP, not Ethernet frames; use CsmaNetDevice or "
                                    "PathNetDevice");
-    NS_ABORT_MSG_IF(m_ports.size() == viaduct::rbridge::kMostPorts,
-                    "RBridge: more than " << viaduct::rbridge::kMostPorts << " ports");
+    NS_ABORT_MSG_IF(m_ports.size() == viaduct::rbridge::kMaxPorts,
+                    "RBridge: more than " << viaduct::rbridge::kMaxPorts << " ports");
     NS_ABORT_MSG_IF(m_database, "RBridge: ports must be added before it starts");
     const auto index = static_cast<viaduct::rbridge::PortIndex>(m_ports.size());
     m_node = device->GetNode();
@@ -333,7 +333,7 @@ RBridge::GetContent() const
         .priority = static_cast<uint8_t>(m_nicknamePriority + (m_wantedNickname ? 128 : 0)),
         .root_priority = m_rootPriority};
     content.trees = m_trees;
-    content.most_trees = viaduct::rbridge::kMostTrees;
+    content.most_trees = viaduct::rbridge::kMaxTrees;
     std::set<viaduct::rbridge::SystemId> neighbours;
     for (const auto& port : m_ports)
     {

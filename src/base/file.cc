@@ -18,7 +18,7 @@ namespace viaduct {
 
 namespace {
 
-constexpr size_t kLongestNamedFile = 256 << 20;
+constexpr size_t kMaxNamedFile = 256 << 20;
 
 UniqueFd OpenToRead(const std::string& path, int flags = 0) {
   return UniqueFd(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)));
@@ -54,9 +54,9 @@ std::string ReadUpTo(size_t longest, int fd, std::string_view what) {
 std::string ReadAllNamed(UniqueFd file, const std::string& path) {
   struct stat status;
   const bool is_longer = fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-                         status.st_size > static_cast<off_t>(kLongestNamedFile);
-  std::string text = is_longer ? "" : ReadUpTo(kLongestNamedFile, file.get(), path);
-  if (!is_longer && text.size() <= kLongestNamedFile) return text;
+                         status.st_size > static_cast<off_t>(kMaxNamedFile);
+  std::string text = is_longer ? "" : ReadUpTo(kMaxNamedFile, file.get(), path);
+  if (!is_longer && text.size() <= kMaxNamedFile) return text;
   throw UsageError(path + ": is longer than 256 MiB; is it the right file?");
 }
 

@@ -54,8 +54,8 @@ void Histogram::CountKept() {
 
 void Histogram::Record(int64_t value) {
   value = std::max<int64_t>(value, 0);
-  if (count_ == 0) kept_.reserve(kMostKept);
-  if (count_ == kMostKept && IsKept()) CountKept();
+  if (count_ == 0) kept_.reserve(kMaxKept);
+  if (count_ == kMaxKept && IsKept()) CountKept();
   if (IsKept()) {
     kept_.push_back(value);
   } else {
@@ -104,7 +104,7 @@ void Histogram::AddRowsOf(const Histogram& other) {
 }
 
 void Histogram::Merge(const Histogram& other) {
-  if (IsKept() && other.IsKept() && count_ + other.count_ <= kMostKept) {
+  if (IsKept() && other.IsKept() && count_ + other.count_ <= kMaxKept) {
     kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
   } else {
     CountKept();

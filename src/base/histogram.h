@@ -30,7 +30,7 @@ class Histogram {
  private:
   static constexpr int kSubBits = 10;
   static constexpr size_t kParts = size_t{1} << kSubBits;
-  static constexpr size_t kMostKept = 1024;
+  static constexpr size_t kMaxKept = 1024;
 
   bool IsKept() const { return kept_.size() == count_; }
   void CountKept();  // moves them to the rows

@@ -27,9 +27,9 @@ void Poller::Change(int fd, uint64_t tag, uint32_t events) {
 
 void Poller::Remove(int fd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
-Poller::Ready Poller::Wait(Duration patience) {
-  const bool limited = patience != Duration::Max();
-  const timespec limit = ToTimespec(limited ? std::max(patience, Duration()) : Duration());
+Poller::Ready Poller::Wait(Duration timeout) {
+  const bool limited = timeout != Duration::Max();
+  const timespec limit = ToTimespec(limited ? std::max(timeout, Duration()) : Duration());
   Ready ready;
   const int count =
       epoll_pwait2(epoll_.get(), ready.events_.data(), static_cast<int>(ready.events_.size()),

@@ -47,9 +47,9 @@ class Poller {
   // Removes a descriptor. It is no error if it is not in the set, or closed.
   void Remove(int fd);
 
-  // Returns when something is ready, a signal was handled, or `patience` has passed:
+  // Returns when something is ready, a signal was handled, or `timeout` has passed:
   // Duration() returns at once, Duration::Max() waits without limit. Throws SystemError.
-  Ready Wait(Duration patience = Duration::Max());
+  Ready Wait(Duration timeout = Duration::Max());
 
  private:
   void Control(int operation, int fd, uint64_t tag, uint32_t events);

@@ -28,10 +28,10 @@ namespace viaduct::cli {
 namespace {
 
 // How long the simulator, its keeper and the broker may take to end once the lab is gone.
-constexpr int kPatienceMilliseconds = 10000;
+constexpr int kTimeoutMilliseconds = 10000;
 
 // How long the lab's removal may take, of the largest ones on a busy machine.
-constexpr Duration kRemovalPatience = Duration::Seconds(120);
+constexpr Duration kRemovalTimeout = Duration::Seconds(120);
 
 UniqueFd ProcessOf(int pid) {
   try {
@@ -49,11 +49,11 @@ void Down(const std::string& given) {
   }
   {
     broker::Client client = broker::Client::ConnectToLab(lab);
-    client.LimitWaiting(kRemovalPatience);
+    client.LimitWaiting(kRemovalTimeout);
     client.DestroyLab();
   }
   pollfd ended{broker.get(), POLLIN, 0};
-  if (broker && poll(&ended, 1, kPatienceMilliseconds) == 0) {
+  if (broker && poll(&ended, 1, kTimeoutMilliseconds) == 0) {
     throw Error(fmt::format("lab {} is gone, but its broker does not end", lab));
   }
 }

@@ -12,7 +12,7 @@ namespace viaduct::cli {
 namespace {
 
 // With a broker that is to pass a signal on. Whoever sends another one waits no longer.
-constexpr Duration kSignalPatience = Duration::Seconds(10);
+constexpr Duration kSignalTimeout = Duration::Seconds(10);
 
 struct ExecOptions {
   std::string target;
@@ -32,7 +32,7 @@ int Exec(const ExecOptions& given) {
   const broker::Program program = StartAsShell([&] { return client.Spawn(options); });
   return foreground.Follow(program.exit_status.get(), [&](int signal) {
     try {
-      client.LimitWaiting(kSignalPatience);
+      client.LimitWaiting(kSignalTimeout);
       client.Kill(program.pid, signal);
     } catch (const UsageError&) {
       // It has just ended; its status is read next.

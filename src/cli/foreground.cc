@@ -26,7 +26,7 @@ std::optional<int> TakeStatus(int exit_status) {
 // pty, which a child of the program may keep open.
 void Drain(sys::Relay& output) {
   while (!output.Over()) {
-    pollfd entry{output.Fd(), output.Events(), 0};
+    pollfd entry{output.fd(), output.Events(), 0};
     const bool reading = output.Events() == POLLIN;
     const int ready = poll(&entry, 1, reading ? 0 : -1);
     if (ready < 0 && errno != EINTR) throw SystemError("poll", errno);
@@ -102,7 +102,7 @@ void Foreground::Connect(const std::function<bool()>& has_ended) {
 
 void Foreground::Relay(sys::Relay& relay) {
   if (relay.Over()) return;
-  const int fd = relay.Fd();
+  const int fd = relay.fd();
   const auto step = [this, &relay, fd] {
     loop_.Forget(fd);
     relay.Step();

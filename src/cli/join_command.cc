@@ -133,7 +133,7 @@ int RunJoin(const JoinOptions& options) {
   if (!options.into.empty() && options.words.empty()) {
     NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,
                          join.interface(), options.into));
-    foreground.loop().Watch(join.Fd(), [] { throw Error("root's half of the node has died"); });
+    foreground.loop().Watch(join.fd(), [] { throw Error("root's half of the node has died"); });
     foreground.loop().Run([] { return false; });
   }
   privilege::ProgramOptions program = join.Program(options.words);

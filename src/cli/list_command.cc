@@ -149,8 +149,8 @@ void PrintPaused(const guest::PausedSimulation& paused, const std::string& to, b
 }
 
 void PrintLab(const std::string& lab, bool as_json) {
-  constexpr Duration kPatience = Duration::Seconds(2);
-  const watch::Inspection inspection = watch::Inspect(lab, kPatience);
+  constexpr Duration kTimeout = Duration::Seconds(2);
+  const watch::Inspection inspection = watch::Inspect(lab, kTimeout);
   if (as_json) {
     PrintJson(inspection);
   } else {

@@ -23,7 +23,7 @@ namespace viaduct::cli {
 namespace {
 
 // Between SIGTERM, when the duration is over, and SIGKILL.
-constexpr Duration kTerminationPatience = Duration::Seconds(2);
+constexpr Duration kTerminationTimeout = Duration::Seconds(2);
 
 struct ShellOptions {
   PairOptions pairs;
@@ -60,7 +60,7 @@ void Report(const ShellOptions& options, const result::EngineResult& result) {
 void EndAt(Instant end, emulate::Shell& shell, sys::EventLoop& loop) {
   if (end == Instant::Never()) return;
   loop.At(end, [&shell] { shell.Signal(SIGTERM); });
-  loop.At(end + kTerminationPatience, [&shell] { shell.Signal(SIGKILL); });
+  loop.At(end + kTerminationTimeout, [&shell] { shell.Signal(SIGKILL); });
 }
 
 int RunShell(const CLI::App& command, const ShellOptions& options, const Invocation& invocation) {

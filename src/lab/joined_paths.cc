@@ -113,7 +113,7 @@ struct JoinedPaths::State final : Routers {
       numbers[node.name] = nodes.size();
       nodes.push_back(std::make_unique<NodeState>(lab, node));
     }
-    for (uint32_t i = bpf::Joiner::kMostPaths; i > 0; --i) free_counters.push_back(i - 1);
+    for (uint32_t i = bpf::Joiner::kMaxPaths; i > 0; --i) free_counters.push_back(i - 1);
     for (size_t i = 0; i < nodes.size(); ++i) OnConfiguration(i);
   }
 
@@ -365,19 +365,19 @@ JoinedPaths::JoinedPaths(Lab& lab) : state_(std::make_unique<State>(lab)) {}
 JoinedPaths::~JoinedPaths() = default;
 
 std::vector<int> JoinedPaths::Descriptors() const {
-  std::vector<int> list{state_->joiner.Fd()};
-  for (const auto& node : state_->nodes) list.push_back(node->monitor.Fd());
+  std::vector<int> list{state_->joiner.fd()};
+  for (const auto& node : state_->nodes) list.push_back(node->monitor.fd());
   return list;
 }
 
 bool JoinedPaths::OnReadable(int descriptor) {
-  if (descriptor == state_->joiner.Fd()) {
+  if (descriptor == state_->joiner.fd()) {
     state_->CoolDown();
     for (const bpf::PathKey& key : state_->joiner.TakeRequests()) state_->Serve(key);
     return true;
   }
   for (size_t i = 0; i < state_->nodes.size(); ++i) {
-    if (state_->nodes[i]->monitor.Fd() != descriptor) continue;
+    if (state_->nodes[i]->monitor.fd() != descriptor) continue;
     state_->OnChanges(i);
     return true;
   }

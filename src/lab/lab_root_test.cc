@@ -484,7 +484,7 @@ TEST_F(LabRootTest, MonitorSeesLinksGoDownAndUp) {
   lab.SetLinkUp({"n1", "eth0"}, false);
   lab.SetLinkUp({"n1", "eth0"}, true);
   bool down = false, up = false;
-  pollfd entry{monitor.Fd(), POLLIN, 0};
+  pollfd entry{monitor.fd(), POLLIN, 0};
   while (!up && poll(&entry, 1, 1000) == 1) {
     for (const sys::LinkEvent& event : monitor.Read()) {
       if (event.name != "eth0") continue;

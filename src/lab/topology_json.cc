@@ -106,16 +106,16 @@ forward::ProgramDescription ReadProgram(const nlohmann::json& json, const std::s
                             {"name", "outcomes", "losses", "filter", "is_promiscuous",
                              "control_type", "table_words", "overhead"});
   using forward::ProgramDescription;
-  constexpr auto kMostWords = static_cast<int>(ProgramDescription::kMostTableWords);
-  constexpr auto kMostOverhead = static_cast<int>(ProgramDescription::kMostOverhead);
+  constexpr auto kMaxWords = static_cast<int>(ProgramDescription::kMaxTableWords);
+  constexpr auto kMaxOverhead = static_cast<int>(ProgramDescription::kMaxOverhead);
   return {.name = reader.Get<std::string>("name"),
           .outcomes = reader.Get<std::vector<std::string>>("outcomes"),
           .losses = reader.Get<std::vector<std::string>>("losses"),
           .filter = reader.Get<std::string>("filter"),
           .is_promiscuous = reader.Get<bool>("is_promiscuous"),
           .control_type = static_cast<uint16_t>(reader.GetInteger("control_type", 0, 0xffff)),
-          .table_words = static_cast<size_t>(reader.GetInteger("table_words", 0, kMostWords)),
-          .overhead = static_cast<size_t>(reader.GetInteger("overhead", 0, kMostOverhead))};
+          .table_words = static_cast<size_t>(reader.GetInteger("table_words", 0, kMaxWords)),
+          .overhead = static_cast<size_t>(reader.GetInteger("overhead", 0, kMaxOverhead))};
 }
 
 Node ReadNode(const nlohmann::json& json, const std::string& where) {
@@ -157,7 +157,7 @@ Remote ReadRemote(const nlohmann::json& json, const std::string& where) {
   if (reader.Has("programs_of")) remote.programs_of = reader.Get<std::string>("programs_of");
   remote.name = reader.Get<std::string>("name");
   remote.interface = ReadInterface(reader.Get<nlohmann::json>("interface"), where + ".interface");
-  remote.vni = static_cast<uint32_t>(reader.GetInteger("vni", 1, wire::VxlanHeader::kMostVni));
+  remote.vni = static_cast<uint32_t>(reader.GetInteger("vni", 1, wire::VxlanHeader::kMaxVni));
   if (reader.Has("address")) {
     remote.address = wire::IpAddress::Parse(reader.Get<std::string>("address"));
   }

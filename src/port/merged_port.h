@@ -19,7 +19,7 @@ namespace viaduct::io {
 // Threads: as the ports below.
 class MergedPort final : public AnyPort {
  public:
-  // `ports`: at least one, each with a Fd(). Throws SystemError.
+  // `ports`: at least one, each with a fd(). Throws SystemError.
   explicit MergedPort(std::vector<std::unique_ptr<AnyPort>> ports);
 
   // A burst comes from one port only, the next one from the port after it.
@@ -30,7 +30,7 @@ class MergedPort final : public AnyPort {
   std::span<const uint32_t> Refused() const override { return ports_[0]->Refused(); }
   size_t BytesInFlight() override { return ports_[0]->BytesInFlight(); }
   int TransmitFd() override { return ports_[0]->TransmitFd(); }
-  int Fd() override { return any_.get(); }
+  int fd() override { return any_.get(); }
   PortCounters Counters() override;
   uint32_t Mtu() const override { return ports_[0]->Mtu(); }
   bool Up() override { return ports_[0]->Up(); }

@@ -80,12 +80,12 @@ class AnyPort {
   // Bytes of frames taken by Transmit() which are still with the kernel or driver: not left,
   // dropped nor refused. The sending thread. Ports that cannot tell return 0.
   virtual size_t BytesInFlight() { return 0; }
-  // A descriptor other than Fd() that becomes writable (epoll, EPOLLOUT | EPOLLET) when frames have
+  // A descriptor other than fd() that becomes writable (epoll, EPOLLOUT | EPOLLET) when frames have
   // left; -1: there is none, the caller asks again after a while.
   virtual int TransmitFd() { return -1; }
   // A descriptor that is readable (poll) when Receive() would return something; -1 when there is
   // nothing to wait for.
-  virtual int Fd() = 0;
+  virtual int fd() = 0;
   // Any thread (RingPort, XdpPort).
   virtual PortCounters Counters() = 0;
   // The largest payload of a frame, without the Ethernet header and VLAN tags, in bytes: what it

@@ -28,10 +28,10 @@ namespace {
 
 // For flows to say what they have measured, when they were interrupted; a UDP flow waits for
 // packets that are still under way.
-constexpr Duration kEarlyEndPatience = Duration::Seconds(20);
+constexpr Duration kEarlyEndTimeout = Duration::Seconds(20);
 
 // For the broker, to remove a large lab, once the run ends early.
-constexpr Duration kBrokerPatience = Duration::Seconds(30);
+constexpr Duration kBrokerTimeout = Duration::Seconds(30);
 
 class LabRun final : public RunKind {
  public:
@@ -108,7 +108,7 @@ class LabRun final : public RunKind {
     } catch (const sys::Interrupted& interrupted) {
       NoteEarlyEnd(interrupted, MonotonicClock::Now() - start);
       traffic_->EndEarly();
-      loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndPatience);
+      loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndTimeout);
     }
     if (peers_) peers_->Meet("traffic");  // what runs here may serve others until then
     traffic_->Finish();
@@ -162,9 +162,9 @@ class LabRun final : public RunKind {
   // A user's program shares its process with its counters, and may have written over them. More
   // than any interface takes is no figure.
   void CheckCounters(const std::string& node, result::NodePlane* plane) {
-    constexpr double kMostPerSecond = 1e10;  // also bytes: 80 Gbit/s
+    constexpr double kMaxPerSecond = 1e10;  // also bytes: 80 Gbit/s
     const auto most =
-        static_cast<uint64_t>(kMostPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
+        static_cast<uint64_t>(kMaxPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
     const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
       return std::ranges::all_of(of_port.second,
                                  [&](const auto& each) { return each.second <= most; });
@@ -202,7 +202,7 @@ class LabRun final : public RunKind {
   }
 
   void LimitTheEnd() override {
-    if (client_) client_->LimitWaiting(kBrokerPatience, broker::Client::kGrace);
+    if (client_) client_->LimitWaiting(kBrokerTimeout, broker::Client::kGrace);
   }
 
   void CleanUp() override {

@@ -49,7 +49,7 @@ void LeaveTerminal() {
 
 // How often in turn a simulator may die before it has lived for kHealthy; before the n-th restart
 // kFirstDelay * 2^(n - 2) pass, none before the first.
-constexpr int kMostDeaths = 5;
+constexpr int kMaxDeaths = 5;
 constexpr Duration kFirstDelay = Duration::Seconds(1);
 constexpr Duration kHealthy = Duration::Seconds(60);
 
@@ -156,7 +156,7 @@ class Keeper {
       history_.cause = cause;
       history_.without_seconds = (MonotonicClock::Now() - died).ToSeconds();
       history_.absent = true;
-      history_.given_up = ++deaths_ > kMostDeaths;
+      history_.given_up = ++deaths_ > kMaxDeaths;
       client_.NoteSimulator(history_);
       if (history_.given_up) return;
       if (deaths_ > 1) {

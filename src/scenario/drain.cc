@@ -13,8 +13,8 @@
 namespace viaduct::scenario {
 namespace {
 
-constexpr Duration kLeastQuiet = Duration::Seconds(1);
-constexpr Duration kLeastLimit = Duration::Seconds(5);
+constexpr Duration kMinQuiet = Duration::Seconds(1);
+constexpr Duration kMinLimit = Duration::Seconds(5);
 constexpr Duration kMost = Duration::Seconds(60);
 constexpr Duration kUnknown = Duration::Seconds(5);
 constexpr int64_t kJitters = 8;         // further than this from the mean hardly any packet is
@@ -115,8 +115,8 @@ Duration HoldOfLongest(const Scenario& scenario) {
 Drain DrainOf(const Scenario& scenario, const Flow& flow) {
   // There and back: a ping is under way until its answer has come.
   const int64_t ways = flow.kind == Flow::Kind::kPing ? 2 : 1;
-  const Duration limit = std::min(kLeastLimit + HoldOfLongest(scenario) * ways, kMost);
-  return {std::min(kLeastQuiet + HoldOfShortest(scenario, flow) * ways, limit), limit};
+  const Duration limit = std::min(kMinLimit + HoldOfLongest(scenario) * ways, kMost);
+  return {std::min(kMinQuiet + HoldOfShortest(scenario, flow) * ways, limit), limit};
 }
 
 }  // namespace viaduct::scenario

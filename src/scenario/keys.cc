@@ -317,8 +317,8 @@ constexpr Key kKeys[] = {
      "engine kernel", "-yyyyyy"},
     // 68: RFC 791.
     {"links[].mtu", Type::kInteger,
-     PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMostMtu),
-     "Largest IP packet, bytes.", "9000"},
+     PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMaxMtu), "Largest IP packet, bytes.",
+     "9000"},
     {"links[].addresses", Type::kTexts, Printed<&LinkSettings::addresses>(),
      R"(Addresses (`pair`, `shared`, `wifi`, `interface`), one per node in their order; then optionally one
      IPv6 address per node. Default: subnets from `addressing`, in the order of the links; those of

@@ -218,9 +218,9 @@ class LinkReader {
 
   void ReadCommon(const Section& entry, LinkSettings& link) const {
     ReadMembers(entry, link);
-    constexpr int kMostOverWifi = 2296;  // 2304 (IEEE 802.11, 9.2.3) less LLC's and SNAP's headers
-    if (entry.Has("wifi") && link.mtu > kMostOverWifi) {
-      entry.Fail("mtu", fmt::format("{} is the most over Wi-Fi", kMostOverWifi));
+    constexpr int kMaxOverWifi = 2296;  // 2304 (IEEE 802.11, 9.2.3) less LLC's and SNAP's headers
+    if (entry.Has("wifi") && link.mtu > kMaxOverWifi) {
+      entry.Fail("mtu", fmt::format("{} is the most over Wi-Fi", kMaxOverWifi));
     }
     if (entry.Has("spec") && link.up && link.down) {
       entry.Fail("spec", "has no effect if both up and down are given");
@@ -230,7 +230,7 @@ class LinkReader {
     });
     CheckNat(entry, link);
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
-    const int most = LinkSettings::kMostMtu - (bridged_ ? bridged_->overhead : 0);
+    const int most = LinkSettings::kMaxMtu - (bridged_ ? bridged_->overhead : 0);
     if (bridged_ && link.mtu > most) {
       entry.Fail("mtu", fmt::format("{} is more than {}: {} makes frames up to {} bytes longer",
                                     link.mtu, most, bridged_->one, bridged_->overhead));

@@ -14,7 +14,7 @@
 namespace viaduct::scenario {
 namespace {
 
-constexpr size_t kLongestName = 32;
+constexpr size_t kMaxNameLength = 32;
 // A VXLAN identifier has 24 bits: the upper ones are the lab's, the lower ones the link's.
 constexpr int kLinkBits = 14;
 
@@ -68,9 +68,9 @@ std::vector<LabHost> ReadLabHosts(const Section& file) {
   hosts.reserve(value->members.size());
   std::set<wire::IpAddress> addresses;
   for (const auto& [name, settings] : value->members) {
-    if (!IsName(name, kLongestName)) {
+    if (!IsName(name, kMaxNameLength)) {
       Fail(settings, fmt::format("hosts: '{}' is not a name (letters, digits, - and _; at most {})",
-                                 name, kLongestName));
+                                 name, kMaxNameLength));
     }
     hosts.push_back(ReadLabHost(Section(settings, "hosts.NAME", "hosts." + name), name));
     const wire::IpAddress& address = hosts.back().address;

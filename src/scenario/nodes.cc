@@ -58,7 +58,7 @@ class NodeReader {
     const Value* value = file_.Find("nodes");
     if (!value) Fail(file_.value(), "nodes: missing; for example: nodes: 5");
     if (value->IsScalar()) {
-      Count(file_.Integer("nodes", 1, kMostNodes));
+      Count(file_.Integer("nodes", 1, kMaxNodes));
     } else if (value->IsList()) {
       for (const Value& item : value->items) {
         if (!item.IsScalar()) Fail(item, "nodes: " + item.Describe() + " where a name is expected");
@@ -87,8 +87,8 @@ class NodeReader {
     for (const NodeSettings& node : nodes_) {
       if (node.name == name) Fail(at, fmt::format("nodes: '{}' is given twice", name));
     }
-    if (static_cast<int64_t>(nodes_.size()) == kMostNodes) {
-      Fail(at, fmt::format("nodes: more than {}", kMostNodes));
+    if (static_cast<int64_t>(nodes_.size()) == kMaxNodes) {
+      Fail(at, fmt::format("nodes: more than {}", kMaxNodes));
     }
     nodes_.emplace_back();
     nodes_.back().name = name;
@@ -99,7 +99,7 @@ class NodeReader {
   void ReadMap(const Value& map) {
     const Section nodes(map, "nodes", "nodes", true);
     if (const Value* count = map.Find("count"); count && count->IsScalar()) {
-      Count(nodes.Integer("count", 1, kMostNodes));
+      Count(nodes.Integer("count", 1, kMaxNodes));
     }
     for (const auto& [name, value] : map.members) {
       if (name == "count" && value.IsScalar()) continue;

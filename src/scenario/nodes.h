@@ -11,7 +11,7 @@
 namespace viaduct::scenario {
 
 // The most that a file may have.
-inline constexpr int64_t kMostNodes = 2000;
+inline constexpr int64_t kMaxNodes = 2000;
 
 // Reads `nodes` of the file, in which `protocol` routes. Throws UsageError.
 std::vector<NodeSettings> ReadNodes(const Section& file, std::string_view protocol);

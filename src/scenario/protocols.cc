@@ -100,7 +100,7 @@ std::string_view WhyNoProtocol(std::string_view text) {
 const FrameNodes* FrameNodesOf(const Scenario& scenario) {
   static constexpr FrameNodes kRBridges = {"an RBridge", rbridge::kOverhead};
   static constexpr FrameNodes kPrograms = {"a node that forwards frames",
-                                           forward::ProgramDescription::kMostOverhead};
+                                           forward::ProgramDescription::kMaxOverhead};
   if (HasRBridges(scenario)) return &kRBridges;
   return HasFramePrograms(scenario) ? &kPrograms : nullptr;
 }

@@ -66,11 +66,11 @@ mobility: {layout: line, spacing: 40}   # m; a node may have a position: [x, y],
 Shape Grid(const std::string& size) {
   const size_t by = size.find('x');
   if (by == std::string::npos) throw UsageError(fmt::format("\"{}\": give COLUMNSxROWS", size));
-  const int64_t columns = ParseInteger(size.substr(0, by), 1, kMostNodes);
-  const int64_t rows = ParseInteger(size.substr(by + 1), 1, kMostNodes);
-  if (columns * rows < 2 || columns * rows > kMostNodes) {
+  const int64_t columns = ParseInteger(size.substr(0, by), 1, kMaxNodes);
+  const int64_t rows = ParseInteger(size.substr(by + 1), 1, kMaxNodes);
+  if (columns * rows < 2 || columns * rows > kMaxNodes) {
     throw UsageError(
-        fmt::format("\"{}\": {} nodes; give 2 to {}", size, columns * rows, kMostNodes));
+        fmt::format("\"{}\": {} nodes; give 2 to {}", size, columns * rows, kMaxNodes));
   }
   return {columns * rows, LinkOf(fmt::format("grid: {{columns: {}, rows: {}}}", columns, rows)),
           fmt::format("A grid of {} by {} routers", columns, rows)};
@@ -112,7 +112,7 @@ std::string SampleScenario(const std::string& topology, const std::string& proto
   const Topology& kind = FindTopology(name);
   const Shape shape = Within(topology, [&] {
     const std::string size = comma == std::string::npos ? kind.size : topology.substr(comma + 1);
-    return kind.make ? kind.make(ParseInteger(size, kind.least, kMostNodes)) : Grid(size);
+    return kind.make ? kind.make(ParseInteger(size, kind.least, kMaxNodes)) : Grid(size);
   });
   const std::string last = fmt::format("n{}", shape.nodes - 1);
   return head + fmt::format(R"(# {0}, with traffic from n0 to {1}. Every key: viaduct docs scenario

@@ -128,7 +128,7 @@ struct LinkSettings {
   path::Spec spec;                     // every direction, unless:
   std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
   std::vector<LinkClass> classes;
-  static constexpr int kMostMtu = 65521;  // a veth device takes: ETH_MAX_MTU less the headers
+  static constexpr int kMaxMtu = 65521;  // a veth device takes: ETH_MAX_MTU less the headers
   int mtu = 1500;
   lab::Emulator emulator = lab::Emulator::kEngine;  // real modes: what implements the SPEC
   // After automatic assignment: one per node, in their order; if both IPv4 and IPv6 are used,

@@ -42,9 +42,9 @@ class Relay {
   Relay(int from, int to) : from_(from), to_(to) {}
 
   // What to poll(2): the descriptor to be read or written next; -1 once the relay has ended.
-  int Fd() const { return over_ ? -1 : Empty() ? from_ : to_; }
+  int fd() const { return over_ ? -1 : Empty() ? from_ : to_; }
   short Events() const;
-  // Call it when Fd() is ready. Ends the relay at end of file, or when an end has closed.
+  // Call it when fd() is ready. Ends the relay at end of file, or when an end has closed.
   void Step();
   bool Over() const { return over_; }
 

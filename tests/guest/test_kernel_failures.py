@@ -17,7 +17,7 @@ import pytest
 from kernels import PROGRAMS, assert_nothing_left, need, one_error
 from labs import (
     BUILD,
-    PATIENCE,
+    TIMEOUT,
     VIADUCT,
     Done,
     Running,
@@ -62,7 +62,7 @@ def run_with(prepare: Callable[[], None], *command: str | Path) -> Done:
         capture_output=True,
         stdin=subprocess.DEVNULL,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         env=environment(),
         check=False,
         preexec_fn=prepare,
@@ -224,7 +224,7 @@ def test_killed_guest_ends_the_run(scenario: Path) -> None:
 
 
 def test_stopped_guest_ends_the_run(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", "ns3::KernelCalendar::Patience=10s")
+    monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", "ns3::KernelCalendar::Timeout=10s")
     line = failure_of_guest(scenario, signal.SIGSTOP)
     assert "kernel guest 0 (n0, n1) " in line and ", at " in line
 
@@ -232,19 +232,19 @@ def test_stopped_guest_ends_the_run(scenario: Path, monkeypatch: pytest.MonkeyPa
 PLACES = pytest.mark.parametrize("place", ["Process", "Embedded"])
 
 
-def fails_in(place: str, *words: str, patience: str = "30s", **variables: str) -> str:
+def fails_in(place: str, *words: str, timeout: str = "30s", **variables: str) -> str:
     """The error of a simulation whose guest is in this place, with these environment variables."""
     environment_of = {
         **environment(),
         **variables,
         "NS_ATTRIBUTE_DEFAULT": f"ns3::KernelGuest::Place={place};"
-        f"ns3::KernelCalendar::Patience={patience}",
+        f"ns3::KernelCalendar::Timeout={timeout}",
     }
     ended = subprocess.run(
         [PROGRAMS, *words],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         env=environment_of,
         check=False,
     )
@@ -253,7 +253,7 @@ def fails_in(place: str, *words: str, patience: str = "30s", **variables: str) -
 
 @PLACES
 def test_guest_that_spins_ends_the_run(place: str) -> None:
-    line = fails_in(place, "1@1s while :; do :; done", patience="10s")
+    line = fails_in(place, "1@1s while :; do :; done", timeout="10s")
     assert "kernel guest 0 (n0, n1) " in line
     assert "a program in it polls without sleeping" in line
     assert "at 1.0" in line
@@ -261,7 +261,7 @@ def test_guest_that_spins_ends_the_run(place: str) -> None:
 
 @PLACES
 def test_program_that_computes_for_ever_ends_the_run(place: str) -> None:
-    line = fails_in(place, "1@1s /usr/bin/python3 -c 'while True: pass'", patience="5s")
+    line = fails_in(place, "1@1s /usr/bin/python3 -c 'while True: pass'", timeout="5s")
     assert "kernel guest 0 (n0, n1) has run for 5 s without advancing its time" in line
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from labs import PATIENCE, VIADUCT, Running, environment, results, viaduct, wait_until
+from labs import TIMEOUT, VIADUCT, Running, environment, results, viaduct, wait_until
 from terminals import Terminal
 
 SCENARIO = """
@@ -61,7 +61,7 @@ class Simulation:
             capture_output=True,
             text=True,
             env=environment(),
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
 

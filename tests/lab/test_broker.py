@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import PATIENCE, REPOSITORY, as_nobody, execute, ip, own_routes, records, viaduct
+from labs import REPOSITORY, TIMEOUT, as_nobody, execute, ip, own_routes, records, viaduct
 
 SOURCES = REPOSITORY / "src"
 FRAMING = (SOURCES / "sys/ipc/message.h").read_text()
@@ -63,7 +63,7 @@ class Broker:
 
     def __init__(self, lab: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(PATIENCE)
+        self.socket.settimeout(TIMEOUT)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.socket.connect(f"/run/viaduct/{lab}/control")
         CLIENTS.append(self)

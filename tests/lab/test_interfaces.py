@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from labs import PATIENCE, environment, execute, inside, links, running, viaduct, wait_until
+from labs import TIMEOUT, environment, execute, inside, links, running, viaduct, wait_until
 
 Write = Callable[[str], Path]
 REAL_MODES = ["traditional", "emulate", "offload"]
@@ -58,7 +58,7 @@ def neighbour(lab: str, folder: Path) -> Iterator[str]:
             ["ip", "netns", "exec", peer, "bird", "-f", "-c", configuration, "-s", control],
             env=environment(),
         )
-        stack.callback(daemon.wait, PATIENCE)
+        stack.callback(daemon.wait, TIMEOUT)
         stack.callback(daemon.terminate)
         yield nic
 

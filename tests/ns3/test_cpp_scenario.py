@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from labs import (
     BUILD,
-    PATIENCE,
+    TIMEOUT,
     environment,
     execute,
     inside,
@@ -43,7 +43,7 @@ def scenario(lab: str, filter_: str) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
 
 
@@ -84,7 +84,7 @@ def test_the_end_of_the_broker_is_one_line(lab: str) -> None:
         labs = json.loads(viaduct("ls", "--json").expect().output)
         broker = next(found["broker_pid"] for found in labs if found["lab"] == lab)
         os.kill(broker, signal.SIGKILL)
-        _, errors = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=TIMEOUT)
         assert process.returncode == 1
         assert errors.count("\n") == 1, errors
         assert "the broker has ended" in errors
@@ -122,7 +122,7 @@ def test_interfaces_follow_ns3_and_devices_follow_links(lab: str) -> None:
         assert "10.0.0.77/24" in addresses()
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
 
 
@@ -157,11 +157,11 @@ def test_rip_and_ripng_with_bird_on_an_interface(lab: str, tmp_path: Path) -> No
         daemon = subprocess.Popen(
             [*within, "bird", "-f", "-c", str(configuration), "-s", str(control)]
         )
-        stack.callback(daemon.wait, PATIENCE)
+        stack.callback(daemon.wait, TIMEOUT)
         stack.callback(daemon.terminate)
         with (tmp_path / "node.txt").open("w") as output:
             simulator = subprocess.Popen([*within, *node, "--duration=10min"], stdout=output)
-        stack.callback(simulator.wait, PATIENCE)
+        stack.callback(simulator.wait, TIMEOUT)
         stack.callback(simulator.terminate)
 
         def taught() -> bool:
@@ -179,7 +179,7 @@ def test_rip_and_ripng_with_bird_on_an_interface(lab: str, tmp_path: Path) -> No
 def send_and_count(lab: str, address: str) -> int:
     """How many of the first 20 datagrams from n0 to n1 arrive, all sent at once."""
     socket = f"import socket; s = socket.socket({'10' if ':' in address else '2'}, 2); "
-    receive = f"s.settimeout({PATIENCE}); s.bind(('{address}', 9)); print('bound', flush=True); "
+    receive = f"s.settimeout({TIMEOUT}); s.bind(('{address}', 9)); print('bound', flush=True); "
     receive += "print(sum(len(s.recv(9)) for _ in range(20)))"
     send = f"[s.sendto(b'1', ('{address}', 9)) for _ in range(20)]"
     receiver = subprocess.Popen(
@@ -191,7 +191,7 @@ def send_and_count(lab: str, address: str) -> int:
     assert receiver.stdout
     assert receiver.stdout.readline() == "bound\n"
     inside(f"{lab}.n0", "python3", "-c", socket + send).expect()
-    output, _ = receiver.communicate(timeout=2 * PATIENCE)
+    output, _ = receiver.communicate(timeout=2 * TIMEOUT)
     return int(output or 0)
 
 
@@ -211,7 +211,7 @@ def test_first_datagrams_wait_for_the_address(lab: str) -> None:
         assert [send_and_count(lab, address) for address in found] == [20, 20]
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
 
 
@@ -221,7 +221,7 @@ def test_wrong_filter_is_named(lab: str) -> None:
         [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}"],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         env=environment(),
         check=False,
     )

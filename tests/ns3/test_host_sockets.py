@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from kernels import need
-from labs import BUILD, PATIENCE, environment, execute, namespaces, wait_until
+from labs import BUILD, TIMEOUT, environment, execute, namespaces, wait_until
 
 PROGRAM = BUILD / "examples" / "viaduct-host-applications"
 BYTES = 500000
@@ -48,7 +48,7 @@ def scenario(lab: str, *options: str) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
 
 
@@ -68,10 +68,10 @@ def test_a_plain_program_counts_the_same_bytes(lab: str, family: str) -> None:
             assert process.stdin
             process.stdin.write("\n")
             process.stdin.flush()
-            counted, _ = peer.communicate(timeout=PATIENCE)
+            counted, _ = peer.communicate(timeout=TIMEOUT)
         finally:
             peer.kill()
-        output, _ = process.communicate("\n", timeout=PATIENCE)
+        output, _ = process.communicate("\n", timeout=TIMEOUT)
         assert json.loads(counted) == {"tcp": BYTES, "udp": BYTES}
         assert output.startswith(f"tcp: sent {BYTES}, received 0\nudp: sent {BYTES}, received 0\n")
         assert "events late: p50 " in output

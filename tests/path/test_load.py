@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from labs import BUILD, PATIENCE, Done, execute, inside, wait_until
+from labs import BUILD, TIMEOUT, Done, execute, inside, wait_until
 
 LOAD = str(BUILD / "viaduct-load")
 NAMES = ("from", "router", "to")
@@ -59,7 +59,7 @@ def flow(line: dict[str, str], *options: str, family: int = 4) -> tuple[Any, Any
         to = ADDRESSES[family] if family == 4 else f"[{ADDRESSES[family]}]"
         sent = send(line["from"], f"{to}:5001", *options).expect().output
         received = receiver.stdout.read()
-        assert receiver.wait(PATIENCE) == 0
+        assert receiver.wait(TIMEOUT) == 0
     return json.loads(sent), json.loads(received)
 
 

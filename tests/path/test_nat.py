@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from labs import PATIENCE, results, viaduct, wait_until
+from labs import TIMEOUT, results, viaduct, wait_until
 from wires import LEFT, RIGHT, Wires, entered
 
 BETWEEN = ("--between", "a", "b")
@@ -22,7 +22,7 @@ def made(namespace: str, kind: int, address: str = "", port: int = 0) -> socket.
     """A socket of this host."""
     with entered(namespace):
         one = socket.socket(socket.AF_INET, kind)
-    one.settimeout(PATIENCE)
+    one.settimeout(TIMEOUT)
     if address:
         one.bind((address, port))
     return one
@@ -238,6 +238,6 @@ def test_a_program_in_a_shell_is_behind_it() -> None:
         waiter = threading.Thread(target=answer)
         waiter.start()
         done = viaduct("shell", "--up", "nat=port", "--", sys.executable, "-c", code, str(port))
-        waiter.join(PATIENCE)
+        waiter.join(TIMEOUT)
     words = done.expect().output.split()
     assert words[words.index("own") + 1] != words[words.index("seen") + 1]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import PATIENCE, REPOSITORY, VIADUCT, execute, inside, measured, wait_until
+from labs import REPOSITORY, TIMEOUT, VIADUCT, execute, inside, measured, wait_until
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
@@ -482,7 +482,7 @@ def test_the_control_socket_survives_nonsense(wires: Wires, taps: tuple[Tap, Tap
 
         def ask(data: bytes) -> bytes:
             with socket.socket(socket.AF_UNIX) as client:
-                client.settimeout(PATIENCE)
+                client.settimeout(TIMEOUT)
                 client.connect(address)
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     client.sendall(data)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from labs import (
-    PATIENCE,
+    TIMEOUT,
     VIADUCT,
     Done,
     Running,
@@ -130,7 +130,7 @@ def test_a_download_takes_its_time(home: str) -> None:
         done = shell(home, "--down", "rate=4Mbit queue=200p", "--", "sh", "-c", fetch).expect()
     size, seconds = done.output.split()
     assert size == "250000"
-    assert 0.5 <= float(seconds) < PATIENCE, "two megabits at four a second"
+    assert 0.5 <= float(seconds) < TIMEOUT, "two megabits at four a second"
 
 
 def test_shells_in_shells_add_paths(home: str) -> None:
@@ -273,7 +273,7 @@ def test_where_single_interfaces_cannot_forward_ipv6_a_shell_says_so(home: str) 
     older += f"echo 0 >{conf}/all/forwarding && echo 0 >{conf}/default/disable_ipv6"
     program = "ip -6 address show scope global; echo host6=$VIADUCT_HOST6."
     words = ["unshare", "-m", "sh", "-c", f'{older}; exec {VIADUCT} shell -- sh -c "$0"', program]
-    done = inside(home, *words, timeout=PATIENCE).expect()
+    done = inside(home, *words, timeout=TIMEOUT).expect()
     assert done.output == "host6=.\n"
     assert done.errors.count("\n") == 1
     assert "IPv4 only: this kernel cannot forward IPv6 on single interfaces" in done.errors
@@ -344,7 +344,7 @@ def test_settings_that_cannot_be_written_are_an_error(home: str) -> None:
     with neighbour(home, 2):
         sealed = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && "
         words = ["unshare", "-m", "sh", "-c", f"{sealed} exec {VIADUCT} shell -- true"]
-        line = inside(home, *words, timeout=PATIENCE).error_line(1)
+        line = inside(home, *words, timeout=TIMEOUT).error_line(1)
         assert "Read-only" in line
 
 
@@ -377,7 +377,7 @@ def test_names_are_found_at_a_server_on_loopback(home: str, tmp_path: Path) -> N
     with entered(home):
         server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind(("127.0.0.53", 53))
-    server.settimeout(PATIENCE)
+    server.settimeout(TIMEOUT)
 
     def answer() -> None:
         query, client = server.recvfrom(512)
@@ -401,7 +401,7 @@ def listener(namespace: str) -> Iterator[socket.socket]:
     """A TCP server with a backlog, and no hurry."""
     with entered(namespace):
         server = socket.create_server(("0.0.0.0", 0))
-    server.settimeout(PATIENCE)
+    server.settimeout(TIMEOUT)
     with server:
         yield server
 
@@ -424,7 +424,7 @@ def test_what_is_under_way_arrives(home: str, tmp_path: Path) -> None:
         shell(home, *path, "--drain", "1min", "--json", file, "--", *python).expect()
         connection, _ = server.accept()
         with connection:
-            connection.settimeout(PATIENCE)
+            connection.settimeout(TIMEOUT)
             received = 0
             while chunk := connection.recv(65536):
                 received += len(chunk)
@@ -437,7 +437,7 @@ def test_datagrams_under_way_arrive(home: str) -> None:
         server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with server:
         server.bind(("0.0.0.0", 0))
-        server.settimeout(PATIENCE)
+        server.settimeout(TIMEOUT)
         send = "import os, socket; s = socket.socket(type=socket.SOCK_DGRAM); "
         send += f"s.sendto(b'late', (os.environ['VIADUCT_HOST'], {server.getsockname()[1]}))"
         shell(home, "--up", "delay=300ms", "--", "python3", "-c", send).expect()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from labs import (
-    PATIENCE,
     REPOSITORY,
+    TIMEOUT,
     VIADUCT,
     Done,
     Running,
@@ -159,7 +159,7 @@ def ovs(lab: str, tmp_path: Path) -> Iterator[Switch]:
     finally:
         for process in reversed(processes):
             process.terminate()
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT)
         for name in names:
             del os.environ[name]
         switch.remove()

@@ -10,7 +10,7 @@ import socket
 import threading
 from pathlib import Path
 
-from labs import PATIENCE, execute, inside, viaduct, wait_until
+from labs import TIMEOUT, execute, inside, viaduct, wait_until
 from scapy.layers.l2 import Dot1Q
 from test_path import BETWEEN, MARK, finish, frame, numbers, serve_one_that_was_elsewhere, up_of
 from wires import LEFT, RIGHT, Tap, Wires, entered
@@ -107,7 +107,7 @@ def check_udp(wires: Wires) -> None:
     with entered(wires.right):
         receiver = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     receiver.bind(("::", 9))
-    receiver.settimeout(PATIENCE)
+    receiver.settimeout(TIMEOUT)
     for family, target in ((socket.AF_INET, RIGHT), (socket.AF_INET6, RIGHT6)):
         with entered(wires.left):
             sender = socket.socket(family, socket.SOCK_DGRAM)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from labs import (
     BUILD,
-    PATIENCE,
+    TIMEOUT,
     VIADUCT,
     environment,
     own_routes,
@@ -124,7 +124,7 @@ def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(
             wait_until(lambda: "listening" in listening.read_text(), "the receiver")
             send = ("send", "--to", f"[{N3}]:5001", "--size", "160", "--rate", "1000pps")
             viaduct("exec", f"{lab}:n0", "--", load, *send, "--duration", "2s").expect()
-            assert receiver.wait(PATIENCE) == 0
+            assert receiver.wait(TIMEOUT) == 0
         flow = json.loads(result.read_text())
         assert flow["sent"] > 100
         assert (flow["lost"], flow["duplicates"], flow["reordered"]) == (0, 0, 0), flow

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import BUILD, PATIENCE, environment, execute, ip, viaduct, wait_until
+from labs import BUILD, TIMEOUT, environment, execute, ip, viaduct, wait_until
 
 LIBRARY = BUILD / "ns3" / "libflood-routing.so"
 GROUP, NOBODYS = "239.1.1.1", "239.1.1.2"
@@ -87,7 +87,7 @@ def receiver(namespace: str) -> Iterator[Callable[[], str]]:
         yield read
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
 def resolved(namespace: str) -> list[dict[str, Any]]:

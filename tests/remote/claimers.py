@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from labs import PATIENCE
+from labs import TIMEOUT
 
 _SSL = ctypes.CDLL(ctypes.util.find_library("ssl") or "libssl.so.3")
 _USE_SESSION = ctypes.CFUNCTYPE(
@@ -165,10 +165,10 @@ class Claimer:
 
 
 def serve_until(
-    claimers: Iterable[Claimer], done: Callable[[], bool], patience: float = PATIENCE
+    claimers: Iterable[Claimer], done: Callable[[], bool], timeout: float = TIMEOUT
 ) -> None:
     """Serves all of them until the condition holds."""
-    limit = time.monotonic() + patience
+    limit = time.monotonic() + timeout
     poll = select.epoll()
     by_number = {each.fileno(): each for each in claimers if not each.ended}
     for number in by_number:
@@ -193,4 +193,4 @@ def serve_until(
 def serve_for(claimers: Iterable[Claimer], seconds: float) -> None:
     """Serves all of them for so long."""
     end = time.monotonic() + seconds
-    serve_until(claimers, lambda: time.monotonic() >= end, seconds + PATIENCE)
+    serve_until(claimers, lambda: time.monotonic() >= end, seconds + TIMEOUT)

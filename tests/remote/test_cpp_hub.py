@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import test_hub
-from labs import PATIENCE, VIADUCT, inside
+from labs import TIMEOUT, VIADUCT, inside
 from test_hub import Hosts
 
 hosts = test_hub.hosts
@@ -49,5 +49,5 @@ def test_what_it_says_at_its_end(hosts: Hosts) -> None:
 def test_what_cannot_be(hosts: Hosts) -> None:
     assert "--points: 1 to 250" in inside(hosts.hub, PROGRAM, "--points=0").error_line(2)
     with serving(hosts.hub):
-        refused = inside(hosts.hub, PROGRAM, timeout=PATIENCE)
+        refused = inside(hosts.hub, PROGRAM, timeout=TIMEOUT)
         assert "UDP port 4789" in refused.error_line(1)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from labs import (
-    PATIENCE,
+    TIMEOUT,
     Running,
     execute,
     inside,
@@ -132,13 +132,13 @@ def transfer(sender: str, receiver: str, address: str, size: int = 3_000_000) ->
     data = random.Random(1).randbytes(size)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with entered(receiver), socket.create_server((address, 7777), family=family) as server:
-        server.settimeout(PATIENCE)
+        server.settimeout(TIMEOUT)
         with entered(sender), socket.socket(family) as out:
-            out.settimeout(PATIENCE)
+            out.settimeout(TIMEOUT)
             out.connect((address, 7777))
             into, _ = server.accept()
             with into:
-                into.settimeout(PATIENCE)
+                into.settimeout(TIMEOUT)
                 thread = threading.Thread(target=lambda: (out.sendall(data), out.close()))
                 thread.start()
                 got = b""

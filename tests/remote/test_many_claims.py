@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import test_hub
 from claimers import Claimer, Tls, serve_until
-from labs import PATIENCE, simulator_of
+from labs import TIMEOUT, simulator_of
 from test_hub import Hosts, end, hub
 from test_many_clients import asks, many
 from wires import entered
@@ -46,12 +46,12 @@ def claim_all(tls: Tls, numbers: range, sessions: dict[int, str], own: bool) -> 
     claimers: dict[int, Claimer] = {}
     waiting = dict.fromkeys(numbers, 0.0)
     most = 0
-    limit = time.monotonic() + PATIENCE  # for one more node
+    limit = time.monotonic() + TIMEOUT  # for one more node
 
     while (served := sum(bool(each.offer()) for each in claimers.values())) < len(numbers):
         now = time.monotonic()
         if served > most:
-            most, limit = served, now + PATIENCE
+            most, limit = served, now + TIMEOUT
         assert now < limit, f"{len(numbers) - served} of {len(numbers)} are without a node"
         for number in [number for number, at in waiting.items() if at <= now]:
             claimer = Claimer(tls, (HUB, 4789), _source(number) if own else "192.0.2.1")
@@ -79,7 +79,7 @@ def answered(numbers: range, own: bool) -> set[int]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.bind(("", 4789))
         out.settimeout(0.5)
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + TIMEOUT
         while missing and time.monotonic() < limit:
             asked = sorted(missing)[:50]
             for number in asked:
@@ -95,7 +95,7 @@ def answered(numbers: range, own: bool) -> set[int]:
                 arp = datagram[8 + 14 :]
                 if arp[6:8] == b"\0\2" and arp[14:18] == bytes([10, number >> 8, number & 255, 2]):
                     missing.discard(number)
-                    limit = time.monotonic() + PATIENCE  # for one more answer
+                    limit = time.monotonic() + TIMEOUT  # for one more answer
     return set(numbers) - missing
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import test_hub
 from claimers import Claimer, Tls, serve_until
-from labs import PATIENCE
+from labs import TIMEOUT
 from test_hub import Hosts, end, hub
 from test_many_clients import many
 from wires import entered
@@ -26,7 +26,7 @@ class Listener(threading.Thread):
         super().__init__(daemon=True)
         self._server = socket.create_server(("127.0.0.1", 0))
         self.address: tuple[str, int] = self._server.getsockname()
-        self._hub = socket.create_connection(HUB, PATIENCE)
+        self._hub = socket.create_connection(HUB, TIMEOUT)
         self.heard: list[tuple[str, bytes]] = []  # "client" or "hub"
 
     def run(self) -> None:
@@ -34,7 +34,7 @@ class Listener(threading.Thread):
         client, _ = self._server.accept()
         to = {client: self._hub, self._hub: client}
         while True:
-            for ready in select.select(list(to), [], [], PATIENCE)[0]:
+            for ready in select.select(list(to), [], [], TIMEOUT)[0]:
                 piece = ready.recv(65536)
                 if piece:
                     self.heard.append(("client" if ready is client else "hub", piece))
@@ -49,8 +49,8 @@ def replay(heard: list[tuple[str, bytes]]) -> bytes:
     """Says what the client said, each part after as much has come as came then; what came."""
     got = b""
     expected = 0
-    with socket.create_connection(HUB, PATIENCE) as connection:
-        connection.settimeout(PATIENCE)
+    with socket.create_connection(HUB, TIMEOUT) as connection:
+        connection.settimeout(TIMEOUT)
         try:
             for who, piece in heard:
                 if who == "hub":
@@ -88,7 +88,7 @@ def test_a_claim_heard_on_the_way_cannot_be_repeated(
         during = replay(heard)
         client.say({"leave": True})
         client.close()
-        listener.join(PATIENCE)
+        listener.join(TIMEOUT)
         after = replay(heard)
         hello = next(piece for who, piece in heard if who == "hub")
         for got in (during, after):

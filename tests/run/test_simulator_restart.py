@@ -16,7 +16,7 @@ import pytest
 from labs import (
     BUILD,
     FAST_OLSR,
-    PATIENCE,
+    TIMEOUT,
     Done,
     addresses,
     environment,
@@ -84,7 +84,7 @@ class Pings:
     def end(self) -> tuple[list[int], set[str]]:
         """Whose answers came, and their TTLs; the last ones may be under way."""
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
         return self.answered(), set(re.findall(r"ttl=(\d+)", self.output.read_text()))
 
 
@@ -191,8 +191,8 @@ multicast: [{entry}]
         await_restart(lab)
         time.sleep(1)
         sender.send_signal(signal.SIGINT)
-        sent = json.loads(sender.communicate(timeout=PATIENCE)[0])
-        received = json.loads(receiver.communicate(timeout=PATIENCE)[0])
+        sent = json.loads(sender.communicate(timeout=TIMEOUT)[0])
+        received = json.loads(receiver.communicate(timeout=TIMEOUT)[0])
         assert sent["offered"] > 10
         assert received["received"] == sent["offered"]
 

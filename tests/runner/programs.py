@@ -18,7 +18,7 @@ from pathlib import Path
 from runner.tally import FAILED, PASSED, SKIPPED, Tally
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 300  # seconds without a word; a hang is a failure, not a stuck CI
+TIMEOUT = 300  # seconds without a word; a hang is a failure, not a stuck CI
 LONGEST = 3600  # seconds, whatever the program says
 # Suites of the module that depend on real time.
 REAL_TIME_SUITES = re.compile(
@@ -54,10 +54,10 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def execute(command: list[str], patience: float, as_user: bool = False) -> Ended:
+def execute(command: list[str], timeout: float, as_user: bool = False) -> Ended:
     """Runs a test program; as the user behind sudo where asked and there is one.
 
-    It hangs if it prints nothing for `patience` seconds: test programs name each test as it begins,
+    It hangs if it prints nothing for `timeout` seconds: test programs name each test as it begins,
     and how long all of them take together depends on the machine and what else it does. What the
     program started and left behind is not waited for.
     """
@@ -81,7 +81,7 @@ def execute(command: list[str], patience: float, as_user: bool = False) -> Ended
     with process:
         assert process.stdout
         try:
-            while time.monotonic() < min(spoke + patience, began + LONGEST):
+            while time.monotonic() < min(spoke + timeout, began + LONGEST):
                 over = process.poll() is not None
                 if select.select([process.stdout], [], [], 0 if over else 0.2)[0]:
                     printed = os.read(process.stdout.fileno(), 1 << 16)
@@ -146,7 +146,7 @@ def run_gtest(program: Path, kind: str, scratch: Path, only: str = "*") -> Tally
     report.unlink(missing_ok=True)
     command = [*instrumented(program.parent), str(program), f"--gtest_output=json:{report}"]
     command += [f"--gtest_filter={only}"]
-    ended = execute(command, PATIENCE, as_user=kind == "unit")
+    ended = execute(command, TIMEOUT, as_user=kind == "unit")
     tally = with_trouble(read_gtest(report, name), name, ended)
     if kind == "root":
         for failed in tally.names(FAILED):
@@ -159,7 +159,7 @@ def skip_gtest(program: Path, kind: str, reason: str) -> Tally:
     """Counts every test of a program as skipped."""
     tally = Tally()
     suite = ""
-    listing = execute([str(program), "--gtest_list_tests"], PATIENCE)
+    listing = execute([str(program), "--gtest_list_tests"], TIMEOUT)
     for line in listing.output.splitlines():
         if line.startswith("  "):
             tally.note(f"{kind}:{program.name}:{suite}{line.split()[0]}", SKIPPED, reason)
@@ -198,7 +198,7 @@ def run_suite(program: Path, suite: str, scratch: Path) -> Tally:
     report = scratch / f"{suite}.xml"
     report.unlink(missing_ok=True)
     command = [str(program), f"--suite={suite}", "--xml", f"--out={report}"]
-    ended = execute(command, PATIENCE)
+    ended = execute(command, TIMEOUT)
     tally = Tally()
     with suppress(OSError, ElementTree.ParseError):
         root = ElementTree.fromstring(f"<all>{report.read_text(errors='replace')}</all>")
@@ -215,7 +215,7 @@ def run_suite(program: Path, suite: str, scratch: Path) -> Tally:
 def run_ns3(program: Path, scratch: Path) -> Tally:
     """Runs every test suite of the module."""
     tally = Tally()
-    listing = execute([str(program), "--list"], PATIENCE)
+    listing = execute([str(program), "--list"], TIMEOUT)
     suites = [line.strip() for line in listing.output.splitlines() if line.strip()]
     if listing.status != 0 or not suites:
         tally.fail(f"ns3:{program.name}", f"lists no suite ({listing.trouble()})")
@@ -236,7 +236,7 @@ def run_fuzz(program: Path, seconds: int, runs: int | None, scratch: Path) -> Ta
     command += [f"-runs={runs}", "-seed=1"] if runs else [f"-max_total_time={seconds}"]
     command += [f"-artifact_prefix={program.parent}/{program.name}-", str(corpus)]
     command += [str(stored)] if stored.is_dir() else []
-    ended = execute(command, seconds + PATIENCE)
+    ended = execute(command, seconds + TIMEOUT)
     if ended.status == 0:
         tally.note(name, PASSED)
     else:

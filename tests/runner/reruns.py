@@ -2,7 +2,7 @@
 
 A test that passes then counts as passed and as re-run, and is named with both outcomes. A fault
 that shows now and then would hide behind that, so the failures of each whole run are recorded
-beside the cache: more than MOST_RERUNS in one run are a failure, and so is a test that failed at
+beside the cache: more than MAX_RERUNS in one run are a failure, and so is a test that failed at
 first in each of the last RUNS_IN_A_ROW runs.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from runner.tally import FAILED, PASSED, Tally
 
-MOST_RERUNS = 5
+MAX_RERUNS = 5
 RUNS_IN_A_ROW = 3
 _KEPT_RUNS = 20
 _QUIET_SHARE = 0.8  # of the processors' time that nobody uses
@@ -58,12 +58,12 @@ def both(first: str, second: str) -> str:
 def run_again(tally: Tally, wait: Callable[[], float] = wait_for_quiet) -> list[str]:
     """Runs what failed and may be run again; what passes now has passed.
 
-    More than MOST_RERUNS fail. Returns the names of those that failed at first and depend on real
+    More than MAX_RERUNS fail. Returns the names of those that failed at first and depend on real
     time.
     """
     wanted = [name for name in tally.names(FAILED) if name in tally.again]
-    if len(wanted) > MOST_RERUNS:
-        why = f"{len(wanted)} failed tests depend on real time, more than {MOST_RERUNS}: not re-run"
+    if len(wanted) > MAX_RERUNS:
+        why = f"{len(wanted)} failed tests depend on real time, more than {MAX_RERUNS}: not re-run"
         tally.fail("all", why)
         return wanted
     calls: dict[Callable[[], Tally], list[str]] = {}

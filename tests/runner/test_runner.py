@@ -16,7 +16,7 @@ from runner import reruns
 from runner.programs import execute, run_gtest
 from runner.pytests import run_pytest_once
 from runner.reruns import (
-    MOST_RERUNS,
+    MAX_RERUNS,
     RUNS_IN_A_ROW,
     both,
     judge_history,
@@ -174,13 +174,13 @@ def of(*words: tuple[str, list[str]]) -> Tally:
 
 
 def test_too_many_to_run_again_fail() -> None:
-    names = [f"e2e:{number}" for number in range(MOST_RERUNS + 1)]
+    names = [f"e2e:{number}" for number in range(MAX_RERUNS + 1)]
     most = failing(names[1:], passes=True)
     run_again(most, quiet)
-    assert most.counts() == (MOST_RERUNS, 0, 0, MOST_RERUNS)
+    assert most.counts() == (MAX_RERUNS, 0, 0, MAX_RERUNS)
     more = failing(names, passes=True)
     assert run_again(more, quiet) == names
-    assert more.counts() == (0, MOST_RERUNS + 2, 0, 0)
+    assert more.counts() == (0, MAX_RERUNS + 2, 0, 0)
     assert "more than 5" in more.of("all")[1]
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import users
 from labs import (
-    PATIENCE,
+    TIMEOUT,
     VIADUCT,
     as_nobody,
     descendants,
@@ -145,7 +145,7 @@ def test_the_simulator_is_the_users(sudo: list[str], user: User, lab: str) -> No
                 assert NO_NEW_PRIVILEGES.search(Path(f"/proc/{pid}/status").read_text()), pid
         finally:
             execute(["kill", "-KILL", *map(str, descendants(process.pid)), str(process.pid)])
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT)
 
 
 def test_bench_is_the_users(user: User) -> None:
@@ -194,7 +194,7 @@ def test_exec_itself_gains_no_privilege(user: User, up: str) -> None:
             wait_until(lambda: NO_NEW_PRIVILEGES.search(status.read_text()), "it gives them up")
         finally:
             process.terminate()
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT)
 
 
 def test_why_sudo_does_not_help(user: User, up: str) -> None:
@@ -353,7 +353,7 @@ def test_a_path_is_the_users(umask: str, user: User, wire: tuple[str, str]) -> N
         assert stat.S_IMODE(record.stat().st_mode) == 0o644
         assert stat.S_IMODE(record.parent.stat().st_mode) == 0o755
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
     assert results.stat().st_uid == user.uid
     assert json.loads(results.read_text())["pipelines"]
 
@@ -368,7 +368,7 @@ def test_a_path_obeys_its_user_alone(user: User, wire: tuple[str, str]) -> None:
             user.viaduct("path", "set", "--up", "delay=1ms").expect()
         finally:
             process.terminate()
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT)
 
 
 def test_a_path_needs_no_capability(user: User, wire: tuple[str, str]) -> None:
@@ -425,7 +425,7 @@ def test_nobody_holds_up_a_shell(user: User, lab: str) -> None:
         try:
             assert holder.stdout
             assert int(holder.stdout.readline()) > 0
-            user.sudo("shell", "--", "true", timeout=PATIENCE).expect()
+            user.sudo("shell", "--", "true", timeout=TIMEOUT).expect()
         finally:
             holder.kill()
 

@@ -105,9 +105,9 @@ struct RoutePolls {
   // Above the usual 0.1 s, because it took too much time.
   bool IsStretched() const { return interval > 0.15; }
   // The kernels follow a route's change later than most protocols' neighbours notice one.
-  bool IsVoid() const { return interval > kLongestInterval; }
+  bool IsVoid() const { return interval > kMaxInterval; }
 
-  static constexpr double kLongestInterval = 1;  // s
+  static constexpr double kMaxInterval = 1;  // s
   static fields::KeysOf<RoutePolls> Keys();
 };
 

@@ -20,7 +20,7 @@ constexpr uint16_t kGreHasChecksum = 0x8000;
 constexpr uint16_t kGreHasSequence = 0x1000;
 constexpr size_t kGreChecksum = 4;
 constexpr size_t kGreMinimum = 4;
-constexpr size_t kLongestIpv4Header = 60;
+constexpr size_t kMaxIpv4Header = 60;
 
 bool IsAround(const IpLayers& inner, size_t header, size_t end) {
   return inner.transport == header && inner.end == end && !inner.fragment &&
@@ -33,8 +33,7 @@ bool IsAround(const IpLayers& inner, size_t header, size_t end) {
 std::optional<IpLayers> FindIpBefore(ConstBytes frame, const IpLayers& outer, size_t transport) {
   if (transport > outer.end) return std::nullopt;
   const size_t room = transport - outer.transport;
-  for (size_t header = Ipv4Header::kSize; header <= std::min(room, kLongestIpv4Header);
-       header += 4) {
+  for (size_t header = Ipv4Header::kSize; header <= std::min(room, kMaxIpv4Header); header += 4) {
     const size_t start = transport - header;
     const auto layers = FindIpLayersInPacket(frame.subspan(start, outer.end - start));
     if (layers && layers->family == Family::kIpv4 && IsAround(*layers, header, outer.end - start) &&

@@ -21,7 +21,7 @@ inline constexpr int kVxlanOverIpv6Overhead = kVxlanOverhead + 20;
 // bits are sent as zero and ignored on receipt.
 struct VxlanHeader {
   static constexpr size_t kSize = 8;
-  static constexpr uint32_t kMostVni = 0xffffff;
+  static constexpr uint32_t kMaxVni = 0xffffff;
   uint32_t vni = 0;  // VXLAN network identifier, 24 bits
 
   // Nothing if the bytes are too short, or the flag I says that there is no identifier.

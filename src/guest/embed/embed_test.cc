@@ -124,7 +124,7 @@ TEST_F(EmbedTest, SpinningGuestIsLeftThere) {
   static volatile uint64_t clock = 0;
   const Faults faults;
   Watchdog watchdog(context_, clock);
-  watchdog.SetPatience(Duration::Milliseconds(20));
+  watchdog.SetTimeout(Duration::Milliseconds(20));
   Begin([] {
     for (;;) steps = steps + 1;  // NOLINT(bugprone-infinite-loop): that is what is tested
   });

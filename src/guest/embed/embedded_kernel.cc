@@ -163,7 +163,7 @@ EmbeddedKernel::EmbeddedKernel(KernelOptions options) {
 EmbeddedKernel::~EmbeddedKernel() = default;
 
 void EmbeddedKernel::LetRun(bool look_for_input) { impl_->LetRun(look_for_input); }
-void EmbeddedKernel::SetPatience(Duration patience) { impl_->watchdog().SetPatience(patience); }
+void EmbeddedKernel::SetTimeout(Duration timeout) { impl_->watchdog().SetTimeout(timeout); }
 bool EmbeddedKernel::stuck() const { return impl_->context().stuck; }
 std::optional<int> EmbeddedKernel::ended() const { return impl_->context().ended; }
 std::shared_ptr<LocalStream> EmbeddedKernel::Stream(size_t connection) const {

@@ -49,7 +49,7 @@ class EmbeddedKernel {
   void LetRun(bool look_for_input);
   // After it has been in LetRun() for so long, in wall time, without going on in its own time, it
   // is left there and never let run again: it is stuck.
-  void SetPatience(Duration patience);
+  void SetTimeout(Duration timeout);
   bool stuck() const;
   // Its wait status (waitpid(2)) when it has ended, by itself or by End().
   std::optional<int> ended() const;

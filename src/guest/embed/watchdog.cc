@@ -40,15 +40,15 @@ void Watchdog::Watch() {
   Instant since = MonotonicClock::Now();
   std::unique_lock lock(mutex_);
   while (!ends_) {
-    const Duration patience = Duration::Nanoseconds(patience_);
-    const std::chrono::nanoseconds part(patience.nanoseconds() / kLooks);
-    end_.wait_for(lock, patience > Duration() && part < kLongest ? part : kLongest);
+    const Duration timeout = Duration::Nanoseconds(timeout_);
+    const std::chrono::nanoseconds part(timeout.nanoseconds() / kLooks);
+    end_.wait_for(lock, timeout > Duration() && part < kLongest ? part : kLongest);
     const Instant now = MonotonicClock::Now();
     if (!context_.inside || context_.switches != switches || clock_ != clock) {
       switches = context_.switches;
       clock = clock_;
       since = now;
-    } else if (patience > Duration() && now - since > patience) {
+    } else if (timeout > Duration() && now - since > timeout) {
       MakeLeave(context_, watched_, switches);
     }
   }

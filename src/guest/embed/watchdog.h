@@ -23,7 +23,7 @@ class Watchdog {
   ~Watchdog();
 
   // How long, in wall time, the guest may stay; until the first call, for ever.
-  void SetPatience(Duration patience) { patience_ = patience.nanoseconds(); }
+  void SetTimeout(Duration timeout) { timeout_ = timeout.nanoseconds(); }
 
  private:
   void Watch();
@@ -31,7 +31,7 @@ class Watchdog {
   Context& context_;
   const volatile uint64_t& clock_;
   pid_t watched_;
-  std::atomic<int64_t> patience_{0};
+  std::atomic<int64_t> timeout_{0};
   std::mutex mutex_;
   std::condition_variable end_;
   bool ends_ = false;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPatienceMilliseconds = 200;
+constexpr int kTimeoutMilliseconds = 200;
 constexpr const char* kWorkshopPrefix = ".build-";
 
 // Locks the folder, which is created if necessary; returns nothing while another process holds it,
@@ -60,7 +60,7 @@ Workshop::Workshop(const fs::path& store, const std::string& key, int cancel_fd,
   for (bool told = false; !(lock_ = LockFolder(folder_)); told = true) {
     if (!told && waiting) waiting();
     pollfd cancelled{cancel_fd, POLLIN, 0};
-    if (poll(&cancelled, 1, kPatienceMilliseconds) > 0) throw ToolCancelled();
+    if (poll(&cancelled, 1, kTimeoutMilliseconds) > 0) throw ToolCancelled();
   }
 }
 

@@ -17,7 +17,7 @@ namespace viaduct::guest::inside {
 class FrameTransport : public service::Transport {
  public:
   FrameTransport(const std::string& interface, size_t mtu);
-  int Fd() const override { return socket_.get(); }
+  int fd() const override { return socket_.get(); }
   void Send(std::span<const std::byte> message) override;
   bool Receive(const Receiver& each) override;
 
@@ -33,7 +33,7 @@ class FrameTransport : public service::Transport {
 class SocketTransport : public service::Transport {
  public:
   explicit SocketTransport(UniqueFd socket);
-  int Fd() const override { return socket_.get(); }
+  int fd() const override { return socket_.get(); }
   void Send(std::span<const std::byte> message) override;
   bool Receive(const Receiver& each) override;
 

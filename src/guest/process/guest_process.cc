@@ -207,8 +207,8 @@ void GuestProcess::Embed(const GuestOptions& options, const GuestEndpoints& endp
   kernel_ = std::make_unique<embed::EmbeddedKernel>(std::move(kernel));
 }
 
-void GuestProcess::LetRun(bool look_for_input, Duration patience) {
-  kernel_->SetPatience(patience);
+void GuestProcess::LetRun(bool look_for_input, Duration timeout) {
+  kernel_->SetTimeout(timeout);
   kernel_->LetRun(look_for_input);
 }
 

@@ -64,7 +64,7 @@ class GuestProcess {
   // --- Of an embedded one; see embed::EmbeddedKernel.
   bool embedded() const { return kernel_ != nullptr; }
   // Lets it run until it waits, for at most so long (in wall time) without going on in its time.
-  void LetRun(bool look_for_input, Duration patience);
+  void LetRun(bool look_for_input, Duration timeout);
   bool stuck() const { return kernel_ && kernel_->stuck(); }
   // Its connections to the devices' socket are streams.
   std::shared_ptr<embed::LocalStream> Stream(size_t connection) const {

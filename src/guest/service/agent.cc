@@ -17,7 +17,7 @@ Agent::Agent(std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)),
       writer_(agent::kMaxMessage,
               [this](std::span<const std::byte> message) { transport_->Send(message); }) {
-  if (transport_->Fd() >= 0) Watch(transport_->Fd(), EPOLLIN, [this](uint32_t) { TakeRequests(); });
+  if (transport_->fd() >= 0) Watch(transport_->fd(), EPOLLIN, [this](uint32_t) { TakeRequests(); });
 }
 
 void Agent::TakeRequests() {
@@ -112,8 +112,8 @@ void Agent::Hello() {
   Flush();
 }
 
-bool Agent::RunOnce(Duration patience) {
-  const Poller::Ready ready = poller_.Wait(patience);
+bool Agent::RunOnce(Duration timeout) {
+  const Poller::Ready ready = poller_.Wait(timeout);
   for (const epoll_event& event : ready) Deliver(event.data.u64, event.events);
   if (!ended_) Flush();
   return !ready.empty();

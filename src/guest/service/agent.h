@@ -55,9 +55,9 @@ class Agent {
   // Sends kHello and runs until the transport ends. Throws errors after which the agent cannot
   // continue.
   void Run();
-  // Runs one round: waits for events, at most `patience`, and handles them. Returns false if
+  // Runs one round: waits for events, at most `timeout`, and handles them. Returns false if
   // nothing has happened.
-  bool RunOnce(Duration patience);
+  bool RunOnce(Duration timeout);
   // Handles the requests that the transport has, and sends the answers: for a transport without a
   // descriptor.
   void Serve();

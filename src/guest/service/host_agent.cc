@@ -7,7 +7,7 @@ namespace viaduct::guest::service {
 // The two ends of the channel are in one process: a message is passed by a call.
 class HostAgent::Link : public Transport {
  public:
-  int Fd() const override { return -1; }
+  int fd() const override { return -1; }
   void Send(std::span<const std::byte> message) override {
     if (receiver) receiver(message);
   }

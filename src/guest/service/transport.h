@@ -13,7 +13,7 @@ class Transport {
   virtual ~Transport() = default;
   // A descriptor that is readable when Receive() has something; -1 if whoever passes messages to it
   // calls Agent::Serve().
-  virtual int Fd() const = 0;
+  virtual int fd() const = 0;
   virtual void Send(std::span<const std::byte> message) = 0;
   // Calls `each` for the messages that have arrived, which are valid during the call. Returns false
   // when there will be no more.

@@ -21,9 +21,9 @@ constexpr size_t kMaxSessions = 64;
 constexpr size_t kMaxPacket = 256 * 1024;
 // A client that reads nothing for this long is disconnected, so that it does not block the
 // simulation.
-constexpr int kClientPatienceMilliseconds = 10'000;
+constexpr int kClientTimeoutMilliseconds = 10'000;
 // How long a program may take, in virtual time, to end after its terminal has hung up.
-constexpr Duration kHangUpPatience = Duration::Seconds(1);
+constexpr Duration kHangUpTimeout = Duration::Seconds(1);
 
 std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -214,7 +214,7 @@ const ShellNode& ShellServer::FindNode(const std::string& name) const {
 
 void ShellServer::Send(Session& session, ShellPacket packet, std::string_view payload) {
   if (!session.socket) return;
-  if (!SendShell(session.socket.get(), packet, payload, kClientPatienceMilliseconds))
+  if (!SendShell(session.socket.get(), packet, payload, kClientTimeoutMilliseconds))
     HangUp(session);
 }
 
@@ -246,7 +246,7 @@ void ShellServer::HangUp(Session& session) {
 
 void ShellServer::KillOverdue() {
   for (auto& [id, session] : sessions_) {
-    if (session.ended || !session.hung_up || now_() - session.hung_up_at < kHangUpPatience) {
+    if (session.ended || !session.hung_up || now_() - session.hung_up_at < kHangUpTimeout) {
       continue;
     }
     session.node->programs->Signal(session.program, SIGKILL);

@@ -43,7 +43,7 @@ class ShellServer {
   ~ShellServer();
 
   // Readable when Serve() has something to do.
-  int Fd() const { return poller_.fd(); }
+  int fd() const { return poller_.fd(); }
   // Handles pending connections and requests; blocks only while a client does not read output.
   // Returns true if a request was sent to a guest, which needs a moment of virtual time for it.
   bool Serve();

@@ -67,7 +67,7 @@ class TakenAddresses {
 
 class RealGuest {
  protected:
-  explicit RealGuest(Duration patience) : calendar_(queue_, {.patience = patience}) {}
+  explicit RealGuest(Duration timeout) : calendar_(queue_, {.timeout = timeout}) {}
 
   // Creates a guest with the newest kernel that was built and the agent of this build. Throws
   // EnvironmentError if one of them is missing. Options may still be changed until

@@ -21,7 +21,7 @@ constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
 constexpr size_t kLastLines = 5;
 // How long, in wall time, the calendar watches only the doorbell of a running guest. Nearly every
 // run has ended by then; in longer ones it also reads the sockets (devices, console) from then on.
-constexpr Duration kDoorbellPatience = Duration::Milliseconds(5);
+constexpr Duration kDoorbellTimeout = Duration::Milliseconds(5);
 
 // The limit for a guest that may process everything that is due at `at`: its clock stays below its
 // limit.
@@ -195,11 +195,11 @@ void Calendar::Boot() {
 
 void Calendar::AwaitStart(Member& member) {
   while (member.state == Member::State::kStarting) {
-    if (member.guest.Serve(options_.patience)) continue;
+    if (member.guest.Serve(options_.timeout)) continue;
     throw Error(
         fmt::format("did not ask for the time within {:.0f} s: is it a kernel with "
                     "time travel (viaduct kernel list)?",
-                    options_.patience.ToSeconds()));
+                    options_.timeout.ToSeconds()));
   }
 }
 
@@ -324,9 +324,9 @@ void Calendar::RunByDoorbell(Member& member) {
   const bool embedded = member.guest.embedded();
   if (!embedded) schedule_->Wake(member.guest.slot());
   if (!listens) return;
-  if (embedded) member.guest.LetRun(options_.patience);
+  if (embedded) member.guest.LetRun(options_.timeout);
   const auto waits = schedule_->AwaitWait(member.guest.slot(), member.waits,
-                                          embedded ? Duration() : kDoorbellPatience);
+                                          embedded ? Duration() : kDoorbellTimeout);
   if (!waits) return;
   member.waits = *waits;
   EndRun(member);
@@ -346,7 +346,7 @@ void Calendar::Promise(Member& member, Instant until) {
 
 void Calendar::AwaitAcknowledgement(Member& member) {
   while (!member.acknowledged) {
-    if (!member.guest.ServeTimeTravel(options_.patience)) {
+    if (!member.guest.ServeTimeTravel(options_.timeout)) {
       throw Error("does not answer its calendar");
     }
   }
@@ -355,13 +355,13 @@ void Calendar::AwaitAcknowledgement(Member& member) {
 void Calendar::ServeUntilWait(Member& member) {
   uint64_t last = schedule_->CurrentTime();
   while (member.state == Member::State::kRunning) {
-    if (member.guest.Serve(options_.patience)) continue;
+    if (member.guest.Serve(options_.timeout)) continue;
     const uint64_t current = schedule_->CurrentTime();
     if (!member.shared || current == last) {
       throw Error(
           fmt::format("has run for {:.0f} s without advancing its time: a program in it polls "
                       "without sleeping, or its memory is short (attribute Memory)",
-                      options_.patience.ToSeconds()));
+                      options_.timeout.ToSeconds()));
     }
     last = current;
   }
@@ -471,7 +471,7 @@ void Calendar::Interrupt(Member& member, int channel, std::span<const std::byte>
     RequireAllWait();
     ++counters_.interrupts;
     schedule_->SetCurrentTime(ToWire(timeline_->Now()));
-    member.guest.Interrupt(channel, request, options_.patience);
+    member.guest.Interrupt(channel, request, options_.timeout);
     ReadRequest(member);
   });
   Arm();

@@ -33,7 +33,7 @@ struct CalendarOptions {
   Duration uptime = Duration::Seconds(2);
   // In wall time: a guest that neither advances its clock nor sends anything for this long is in an
   // endless loop or stuck.
-  Duration patience = Duration::Seconds(30);
+  Duration timeout = Duration::Seconds(30);
   // The longest time in virtual time that a guest runs without returning control to the calendar.
   Duration horizon = Duration::Seconds(1);
   // The time of day at the start of the simulation, since 1970.
@@ -70,8 +70,8 @@ class Calendar {
   // and are due earlier than that happen during the boot, at their instants.
   void Boot();
 
-  // Changes CalendarOptions::patience from now on.
-  void SetPatience(Duration patience) { options_.patience = patience; }
+  // Changes CalendarOptions::timeout from now on.
+  void SetTimeout(Duration timeout) { options_.timeout = timeout; }
 
   // Runs a guest at the present instant until it waits, without advancing its clock. Returns false
   // and does nothing before it has booted. Call it only in events of the timeline.

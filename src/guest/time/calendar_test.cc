@@ -24,7 +24,7 @@ class CalendarTest : public testing::TestWithParam<FakeSchedule> {
  protected:
   CalendarTest() {
     options_.uptime = Duration::Milliseconds(10);
-    options_.patience = Duration::Seconds(30);
+    options_.timeout = Duration::Seconds(30);
   }
   // A calendar with one guest that runs the script, its devices given.
   Guest& Make(FakeGuest::Script script, size_t nics = 0) {
@@ -219,9 +219,9 @@ struct Hostile {
   FakeGuest::Script script;
   const char* error;
   // Longer than any machine is busy, except where the test expects the time-out.
-  Duration boot_patience = Duration::Seconds(30);
+  Duration boot_timeout = Duration::Seconds(30);
   FakeSchedule schedule = FakeSchedule::kShared;
-  Duration patience = Duration::Seconds(30);  // after the boot
+  Duration timeout = Duration::Seconds(30);  // after the boot
 };
 constexpr Duration kNone = Duration::Milliseconds(1);
 
@@ -230,14 +230,14 @@ class HostileGuest : public testing::TestWithParam<Hostile> {};
 TEST_P(HostileGuest, EndsTheRunWithOneError) {
   EventQueue queue;
   CalendarOptions options;
-  options.patience = GetParam().boot_patience;
+  options.timeout = GetParam().boot_timeout;
   FakeGuest fake(GetParam().schedule, GetParam().script);
   Calendar calendar(queue, options);
   Nic& nic = calendar.AddGuest("guest of the test", fake.Launcher()).AddNic(kMac);
   nic.SetTransmit([&](auto, Nic::Token token) { nic.TransmitDone(token); });
   EXPECT_THAT(ErrorOf([&] {
                 calendar.Boot();
-                calendar.SetPatience(GetParam().patience);
+                calendar.SetTimeout(GetParam().timeout);
                 queue.Schedule(AtMs(1), [&] { nic.Deliver(Frame(60, 1)); });
                 queue.RunUntil(AtMs(10));
               }),

@@ -21,11 +21,11 @@ constexpr const char* kCalendarSocket = "c";
 // arch/um/drivers/virtio_uml.c, called for each in the order of the command line).
 constexpr const char* kDevicesSocket = "d";
 // How long the rest of a partially received message may take.
-constexpr Duration kRestPatience = Duration::Seconds(1);
+constexpr Duration kRestTimeout = Duration::Seconds(1);
 
-// Waits until one of the descriptors is readable; false when `patience` passed before.
-bool PollReadable(std::span<pollfd> entries, Duration patience) {
-  const auto milliseconds = static_cast<int>(patience.nanoseconds() / 1'000'000);
+// Waits until one of the descriptors is readable; false when `timeout` passed before.
+bool PollReadable(std::span<pollfd> entries, Duration timeout) {
+  const auto milliseconds = static_cast<int>(timeout.nanoseconds() / 1'000'000);
   int count = 0;
   do {
     count = poll(entries.data(), entries.size(), milliseconds);
@@ -46,12 +46,12 @@ Guest::Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& hos
       host_(host),
       receiver_(std::move(receiver)) {}
 
-bool Guest::AwaitReadable(std::span<pollfd> entries, Duration patience) {
-  if (!process_.embedded()) return PollReadable(entries, patience);
-  const Instant deadline = MonotonicClock::Now() + patience;
+bool Guest::AwaitReadable(std::span<pollfd> entries, Duration timeout) {
+  if (!process_.embedded()) return PollReadable(entries, timeout);
+  const Instant deadline = MonotonicClock::Now() + timeout;
   for (Duration pause;; pause = kPause) {
     if (PollReadable(entries, pause)) return true;
-    process_.LetRun(true, patience);
+    process_.LetRun(true, timeout);
     const bool found = PollReadable(entries, Duration());
     if (found || process_.stuck() || MonotonicClock::Now() >= deadline) return found;
   }
@@ -143,7 +143,7 @@ void Guest::ReceiveTimeTravel() {
   for (size_t have = 0; have < bytes.size();) {
     std::vector<UniqueFd> none;
     std::array entries{pollfd{time_travel_.get(), POLLIN, 0}};
-    if (have > 0 && !AwaitReadable(entries, kRestPatience)) throw Error("sent a part of a message");
+    if (have > 0 && !AwaitReadable(entries, kRestTimeout)) throw Error("sent a part of a message");
     const size_t length =
         ReceiveWithDescriptors(time_travel_.get(), std::span(bytes).subspan(have), none);
     if (length == 0) ThrowFate();
@@ -162,8 +162,8 @@ void Guest::Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
   SendWithDescriptors(time_travel_.get(), bytes, descriptors);
 }
 
-bool Guest::Serve(Duration patience) {
-  const Instant deadline = MonotonicClock::Now() + patience;
+bool Guest::Serve(Duration timeout) {
+  const Instant deadline = MonotonicClock::Now() + timeout;
   for (Duration pause;;) {
     const Duration left = deadline - MonotonicClock::Now();
     if (left < Duration() || process_.stuck()) return false;
@@ -174,7 +174,7 @@ bool Guest::Serve(Duration patience) {
     // Most of what it sends stays in memory.
     const bool again = pause > Duration();
     if (ServeStreams() || (again && ServeReady(pause))) return true;
-    process_.LetRun(again, patience);
+    process_.LetRun(again, timeout);
     if (ServeStreams() || ServeReady(Duration())) return true;
     pause = kPause;
   }
@@ -189,8 +189,8 @@ bool Guest::ServeStreams() {
   return any;
 }
 
-bool Guest::ServeReady(Duration patience) {
-  const Poller::Ready ready = poller_.Wait(patience);
+bool Guest::ServeReady(Duration timeout) {
+  const Poller::Ready ready = poller_.Wait(timeout);
   for (const epoll_event& event : ready) {
     // A previous handler may have closed it.
     const auto found = watched_.find(static_cast<int>(event.data.u64));
@@ -201,18 +201,18 @@ bool Guest::ServeReady(Duration patience) {
   return !ready.empty();
 }
 
-bool Guest::ServeTimeTravel(Duration patience) {
+bool Guest::ServeTimeTravel(Duration timeout) {
   std::array entries{pollfd{time_travel_.get(), POLLIN, 0}};
-  if (!AwaitReadable(entries, patience)) return false;
+  if (!AwaitReadable(entries, timeout)) return false;
   ReceiveTimeTravel();
   return true;
 }
 
-void Guest::Interrupt(int channel, std::span<const std::byte> request, Duration patience) {
+void Guest::Interrupt(int channel, std::span<const std::byte> request, Duration timeout) {
   SendAll(channel, request);
   std::array entries{pollfd{channel, POLLIN, 0}, pollfd{time_travel_.get(), POLLIN, 0}};
   do {
-    if (!AwaitReadable(entries, patience)) throw Error("does not answer an interrupt");
+    if (!AwaitReadable(entries, timeout)) throw Error("does not answer an interrupt");
     if (entries[1].revents != 0) ReceiveTimeTravel();
   } while (entries[1].revents != 0 || entries[0].revents == 0);
   std::array<std::byte, sizeof(VhostHeader) + sizeof(uint64_t)> answer;

@@ -59,27 +59,27 @@ class Guest {
   // Whether it runs only while this process lets it: in LetRun(), and whenever it is served.
   bool embedded() const { return process_.embedded(); }
   // Lets an embedded guest run until it waits; nothing was sent to it since, other than in memory.
-  void LetRun(Duration patience) { process_.LetRun(false, patience); }
+  void LetRun(Duration timeout) { process_.LetRun(false, timeout); }
   // Guests have booted: the folder that they were launched in is removed.
   void LeaveFolder() { process_.LeaveFolder(); }
   // Waits for messages of the guest to the calendar, to its devices and for console output, and
-  // handles them; false when `patience` (wall time) has passed without any.
-  bool Serve(Duration patience);
+  // handles them; false when `timeout` (wall time) has passed without any.
+  bool Serve(Duration timeout);
   // The same for one message about time only.
-  bool ServeTimeTravel(Duration patience);
+  bool ServeTimeTravel(Duration timeout);
   void Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
             std::span<const int> descriptors = {}) const;
   // Sends a request on a device's channel for interrupts and waits for the guest's answer; handles
   // its messages about time meanwhile.
-  void Interrupt(int channel, std::span<const std::byte> request, Duration patience);
+  void Interrupt(int channel, std::span<const std::byte> request, Duration timeout);
   // Makes the devices read the frames that the guest sent: those of these queues
   // (SharedSchedule::QueueName), or all without a list.
   void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
 
  private:
-  // Waits until one of them is readable; an embedded guest runs meanwhile. False when `patience`
+  // Waits until one of them is readable; an embedded guest runs meanwhile. False when `timeout`
   // has passed before.
-  bool AwaitReadable(std::span<pollfd> entries, Duration patience);
+  bool AwaitReadable(std::span<pollfd> entries, Duration timeout);
   // Calls `readable` whenever the descriptor is readable, while the guest is served.
   void Watch(int fd, std::function<void()> readable);
   void Unwatch(int fd);
@@ -89,7 +89,7 @@ class Guest {
   // Handles what an embedded guest has sent to its devices; returns whether there was anything.
   bool ServeStreams();
   // The same for what is watched, once something is readable, for at most so long.
-  bool ServeReady(Duration patience);
+  bool ServeReady(Duration timeout);
   void ReadOutput();
   void ReceiveTimeTravel();
   // Throws Error that says how the process ended, and why if that is known.

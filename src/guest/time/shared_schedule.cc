@@ -179,14 +179,13 @@ void SharedSchedule::Wake(uint16_t slot) {
   syscall(SYS_futex, &BellOf(slot).run, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
-                                                  Duration patience) {
+std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits, Duration timeout) {
   Doorbell& bell = BellOf(slot);
   // If both share one processor, the guest has often run by now.
   uint32_t now = Load(bell.waits);
   if (now != waits) return now;
-  const timespec limit{patience.nanoseconds() / 1'000'000'000,
-                       patience.nanoseconds() % 1'000'000'000};
+  const timespec limit{timeout.nanoseconds() / 1'000'000'000,
+                       timeout.nanoseconds() % 1'000'000'000};
   syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
   now = Load(bell.waits);
   if (now != waits) return now;

@@ -64,9 +64,9 @@ class SharedSchedule {
   // Wakes it after LetRun(), if it sleeps in a process of its own.
   void Wake(uint16_t slot);
   // Sleeps until the guest has begun to wait more often than `waits` times, and returns how often
-  // it has. Returns nothing when `patience` has passed: the guest then sends a kWait message, whose
+  // it has. Returns nothing when `timeout` has passed: the guest then sends a kWait message, whose
   // time is that number.
-  std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
+  std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration timeout);
 
   // --- Rings of the sockets that a guest's kernel serves, which our patch 0011 has:
   // SocketRing::kSize bytes, if UseOf() says that it uses them.

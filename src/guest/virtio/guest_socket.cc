@@ -38,8 +38,8 @@ UniqueFd Accept(const UniqueFd& listener) {
   UniqueFd connection(
       SystemCall("accept a guest", accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)));
   // A guest that does not read must not block the simulation forever.
-  const timeval patience{30, 0};
-  setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const timeval timeout{30, 0};
+  setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   return connection;
 }
 

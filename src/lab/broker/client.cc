@@ -57,7 +57,7 @@ Client Client::ConnectOrSpawn() {
 
 Client Client::ConnectToLab(const std::string& lab) {
   Client client(ConnectToSocket(lab));
-  client.LimitWaiting(kPatience);
+  client.LimitWaiting(kTimeout);
   return client;
 }
 

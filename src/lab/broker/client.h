@@ -100,9 +100,9 @@ class Client {
   // (SpawnBroker()). Throws EnvironmentError if neither is possible.
   static Client ConnectOrSpawn();
   // Connects to the broker of a lab that is up (`viaduct up`), which may be stopped or busy:
-  // LimitWaiting(kPatience). Throws UsageError if there is none.
+  // LimitWaiting(kTimeout). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);
-  static constexpr auto kPatience = Duration::Seconds(60);
+  static constexpr auto kTimeout = Duration::Seconds(60);
   static constexpr auto kGrace = ipc::Caller::kGrace;
   // Limits waiting for answers: ipc::Caller::LimitWaiting().
   void LimitWaiting(std::optional<Duration> timeout, Duration grace = Duration());

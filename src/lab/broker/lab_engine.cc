@@ -37,7 +37,7 @@ namespace viaduct::broker {
 namespace {
 
 // The ring slots of all ports of a lab together, and the minimum for each.
-constexpr uint32_t kRingSlots = 4096, kLabSlots = 65536, kLeastSlots = 256;
+constexpr uint32_t kRingSlots = 4096, kLabSlots = 65536, kMinSlots = 256;
 
 struct HubPort {
   std::string name;
@@ -126,7 +126,7 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports,
                                                     const std::shared_ptr<tunnel::SharedHub>& hub) {
   io::RingOptions options;
   options.slots = std::clamp(kLabSlots / std::max<uint32_t>(1, static_cast<uint32_t>(ports.size())),
-                             kLeastSlots, kRingSlots);
+                             kMinSlots, kRingSlots);
   std::vector<std::unique_ptr<io::AnyPort>> opened;
   for (HubPort& port : ports) {
     options.ifindex = port.socket.ifindex;
@@ -193,7 +193,7 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals
     return {{"stats", stats}};
   };
   engine::ControlServer server(std::move(equipment.listener), answer);
-  std::array<pollfd, 2> waits{{{server.Fd(), POLLIN, 0}, {signals, POLLIN, 0}}};
+  std::array<pollfd, 2> waits{{{server.fd(), POLLIN, 0}, {signals, POLLIN, 0}}};
   while (waits[1].revents == 0) {
     if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR)
       throw SystemError("poll", errno);

@@ -41,7 +41,7 @@ namespace viaduct::broker {
 namespace {
 
 // Between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
-constexpr Duration kPatience = Duration::Milliseconds(500);
+constexpr Duration kTimeout = Duration::Milliseconds(500);
 
 // Settles the planes of nodes that the scenario leaves open where paths can be joined; the others
 // stay open until their interfaces are there. Returns why, or why not, by node.
@@ -446,7 +446,7 @@ UniqueFd LabOperations::Detach() {
 std::vector<int> LabOperations::Descriptors() const {
   std::vector<int> descriptors{signals_.get()};
   for (const auto& [node, state] : nodes_) {
-    descriptors.push_back(state.monitor.Fd());
+    descriptors.push_back(state.monitor.fd());
     if (state.routes->EventFd() >= 0) descriptors.push_back(state.routes->EventFd());
   }
   if (joined_) {
@@ -459,10 +459,10 @@ bool LabOperations::OnReadable(int descriptor) {
   if (descriptor == signals_.get()) return ReadSignals();
   if (joined_ && joined_->OnReadable(descriptor)) return true;
   const auto found = std::ranges::find_if(nodes_, [&](const auto& entry) {
-    return entry.second.monitor.Fd() == descriptor || entry.second.routes->EventFd() == descriptor;
+    return entry.second.monitor.fd() == descriptor || entry.second.routes->EventFd() == descriptor;
   });
   if (found == nodes_.end()) return true;  // the lab was removed in the same round
-  if (found->second.monitor.Fd() != descriptor) {
+  if (found->second.monitor.fd() != descriptor) {
     found->second.routes->TakeEvents();
     if (forwarder_) forwarder_->Refilter(found->first);  // the node may have other addresses
     return true;
@@ -527,7 +527,7 @@ void LabOperations::EndPrograms() {
     CollectPrograms();
     const auto pids = sys::Descendants();
     if (pids.empty()) return;
-    sys::TerminateProcesses(pids, kPatience);
+    sys::TerminateProcesses(pids, kTimeout);
   }
 }
 

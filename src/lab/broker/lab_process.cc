@@ -85,7 +85,7 @@ UniqueFd OpenLastWords(const std::string& path) {
       SystemCall("dup2", dup2(words.get(), STDERR_FILENO));
     }
     std::vector<int> keep = process.keep;
-    keep.insert(keep.end(), {broker->Fd(), process.namespace_fd});
+    keep.insert(keep.end(), {broker->fd(), process.namespace_fd});
     if (process.words >= 0) keep.push_back(process.words);
     // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
     // /dev/null, but for the last words.
@@ -112,7 +112,7 @@ std::optional<ipc::Message> ReceiveAnswer(ipc::Connection& connection, const Lab
   const Instant deadline =
       process.runs_users_code ? MonotonicClock::Now() + LabProcess::kTimeout : Instant::Never();
   for (;;) {
-    std::array<pollfd, 2> ready = {{{connection.Fd(), POLLIN, 0}, {process.asker, 0, 0}}};
+    std::array<pollfd, 2> ready = {{{connection.fd(), POLLIN, 0}, {process.asker, 0, 0}}};
     const int changed = poll(ready.data(), ready.size(), PollTimeout(deadline));
     if (changed < 0 && errno == EINTR) continue;
     SystemCall("poll", changed);

@@ -81,7 +81,7 @@ void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
 
 // More would not fit in a message. The client then treats the state of all routes as unknown and
 // applies them again.
-constexpr size_t kMostRefused = 1 << 15;
+constexpr size_t kMaxRefused = 1 << 15;
 
 json ToJson(const fib::RefusedRoute& refused) {
   json hops = json::array();
@@ -112,7 +112,7 @@ fib::RefusedRoute ToRefusedRoute(const json& value) {
 // Service::describe_error, with the refused routes.
 json DescribeError(const Error& error) {
   const auto* routes = dynamic_cast<const fib::RouteError*>(&error);
-  if (routes == nullptr || routes->refused().size() > kMostRefused) return nullptr;
+  if (routes == nullptr || routes->refused().size() > kMaxRefused) return nullptr;
   json refused = json::array();
   for (const fib::RefusedRoute& each : routes->refused()) refused.push_back(ToJson(each));
   return refused;

@@ -213,7 +213,7 @@ bool Server::ServeRound() {
   std::vector<pollfd> waits;
   std::vector<std::list<Connection>::iterator> served;
   for (auto it = connections_.begin(); it != connections_.end(); ++it) {
-    waits.push_back({it->Fd(), POLLIN, 0});
+    waits.push_back({it->fd(), POLLIN, 0});
     served.push_back(it);
   }
   for (const int descriptor : operations_.Descriptors()) waits.push_back({descriptor, POLLIN, 0});
@@ -293,10 +293,10 @@ Reply Server::Perform(Message& request, const Connection& from) {
       return {};
     default:
       // The client may have waited too long for this process.
-      if (request.code == privilege::ProgramRequest::kSpawn && HasClosed(from.Fd())) {
+      if (request.code == privilege::ProgramRequest::kSpawn && HasClosed(from.fd())) {
         throw ipc::ProtocolError(kService, "the client has gone");
       }
-      operations_.SetAsker(from.Fd());
+      operations_.SetAsker(from.fd());
       return PerformOnLab(operations_, request);
   }
 }

@@ -252,7 +252,7 @@ TEST_F(ServerTest, BadPacketEndsItsConnectionOnly) {
   EXPECT_CALL(operations_, Kill(1, 2)).Times(1);
   Client client(Start());
   Connection hostile(client.NewConnection(), kService);
-  ASSERT_EQ(send(hostile.Fd(), "abc", 3, 0), 3);
+  ASSERT_EQ(send(hostile.fd(), "abc", 3, 0), 3);
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("truncated"));
   Message answer;
   EXPECT_EQ(hostile.Receive(&answer), Connection::Status::kEnd);
@@ -265,7 +265,7 @@ TEST_F(ServerTest, OtherVersionIsToldSo) {
   ipc::Packet packet = ipc::EncodeMessage(kService, Request::kDescribe, 1, "{}").front();
   const uint16_t version = kService.version + 1;
   std::memcpy(packet.data() + offsetof(ipc::PacketHeader, version), &version, sizeof version);
-  ASSERT_EQ(send(hostile.Fd(), packet.data(), packet.size(), 0),
+  ASSERT_EQ(send(hostile.fd(), packet.data(), packet.size(), 0),
             static_cast<ssize_t>(packet.size()));
   EXPECT_THAT(ErrorOf(hostile),
               HasSubstr("version " + std::to_string(version) + ", this program version " +
@@ -276,7 +276,7 @@ TEST_F(ServerTest, OversizedPacketIsRefused) {
   Client client(Start());
   Connection hostile(client.NewConnection(), kService);
   const std::string packet(ipc::kMaxPacketPayload + 1000, 'x');
-  ASSERT_EQ(send(hostile.Fd(), packet.data(), packet.size(), 0),
+  ASSERT_EQ(send(hostile.fd(), packet.data(), packet.size(), 0),
             static_cast<ssize_t>(packet.size()));
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("too long"));
 }

@@ -125,7 +125,7 @@ void PerformSet(const ControlRequest& request, const Config& config, LivePath& l
   live.Set(changes);
 }
 
-json Ask(const std::string& socket_path, const ControlRequest& request, Duration patience) {
+json Ask(const std::string& socket_path, const ControlRequest& request, Duration timeout) {
   UniqueFd socket;
   try {
     socket = sys::ConnectAt(socket_path, SOCK_STREAM);
@@ -133,7 +133,7 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
     if (error.error_number() != ENOENT && error.error_number() != ECONNREFUSED) throw;
     throw UsageError("this path has just ended");
   }
-  const Instant deadline = MonotonicClock::Now() + patience;
+  const Instant deadline = MonotonicClock::Now() + timeout;
   const std::string text = JsonText(EncodeRequest(request)) + "\n";
   SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
   ipc::LineBuffer lines(kMaxAnswerLine);

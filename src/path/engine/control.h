@@ -29,7 +29,7 @@ class ControlServer {
   ControlServer(UniqueFd listener, Handler handler);
 
   // Readable when Serve() has something to do.
-  int Fd() const { return poller_.fd(); }
+  int fd() const { return poller_.fd(); }
   // Handles pending connections and requests; never blocks.
   void Serve();
   // The answer to every request that waits for one.
@@ -57,9 +57,9 @@ class ControlServer {
 
 // Sends one request to the path that listens on this socket and returns its answer. An error answer
 // is thrown with its exit status; UsageError if no path listens there any more; Error where it does
-// not answer within `patience`.
+// not answer within `timeout`.
 nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request,
-                   Duration patience = Duration::Seconds(10));
+                   Duration timeout = Duration::Seconds(10));
 
 // Performs a kSet request on the engine that `live` changes. Throws UsageError if there is no such
 // pair, if none is named although there are several, or if the engine refuses.

@@ -18,14 +18,14 @@ constexpr int kBurstsPerLook = 4;
 // A sleep may end this much late: closer to a deadline the loop spins instead.
 constexpr Duration kSpin = Duration::Microseconds(50);
 // The most that this becomes on a processor of its own where sleeps are seen to end later.
-constexpr Duration kMostSpin = Duration::Milliseconds(2);
+constexpr Duration kMaxSpin = Duration::Milliseconds(2);
 // Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr Duration kNoLook = Duration::Microseconds(5);
 // The longest time between two polls of a port, so that its ring does not fill up meanwhile.
-constexpr Duration kLongestInterval = Duration::Milliseconds(1);
+constexpr Duration kMaxInterval = Duration::Milliseconds(1);
 // The ports of a path with less delay than this are polled constantly, because there is no time to
 // wait.
-constexpr Duration kLeastDelayToSpend = Duration::Microseconds(200);
+constexpr Duration kMinDelayToSpend = Duration::Microseconds(200);
 // How long after the last frame a port is still polled periodically.
 constexpr Duration kLinger = Duration::Milliseconds(20);
 constexpr Duration kStalledInterval = Duration::Milliseconds(1);
@@ -34,9 +34,9 @@ constexpr int64_t kShareOfBuffers = 4;
 // How much frame memory is allocated before the first frame arrives, in bytes.
 constexpr int64_t kPrepared = 16 << 20;
 // The longest plausible sending time; a longer one means that this thread was interrupted.
-constexpr Duration kLongestWay = Duration::Microseconds(4);
+constexpr Duration kMaxWayDuration = Duration::Microseconds(4);
 constexpr Duration kRetry = Duration::Microseconds(20);
-constexpr size_t kMostPending = 1024;
+constexpr size_t kMaxPending = 1024;
 // The longest time between a frame's time stamp and its appearance in the ring.
 constexpr Duration kStampAhead = Duration::Microseconds(20);
 
@@ -48,7 +48,7 @@ Duration LeastDelay(const path::Spec& spec) {
 
 SpinWindow WindowOf(Waiting waiting, bool own_processor) {
   if (waiting == Waiting::kCpuSaving) return {Duration(), Duration()};
-  return {kSpin, own_processor ? kMostSpin : kSpin};
+  return {kSpin, own_processor ? kMaxSpin : kSpin};
 }
 
 // What the tag of a pair adds to each frame on the link.
@@ -68,7 +68,7 @@ Loop::Loop(const Config& config, const Classifier& classifier, MemoryBudget& bud
       mapper_(clock),
       first_lane_(2 * config.pairs.size(), kNone),
       window_(WindowOf(config.waiting, !config.cpus.empty())) {
-  if (disks_) waiter_.Listen(disks_->Fd(), kDisks);
+  if (disks_) waiter_.Listen(disks_->fd(), kDisks);
 }
 
 Loop::~Loop() = default;
@@ -95,7 +95,7 @@ void Loop::AddSender(size_t port, io::AnyPort* to) {
   senders_.emplace_back();
   senders_.back().port = port;
   senders_.back().to = to;
-  senders_.back().pending.reserve(kMostPending + kBurst);
+  senders_.back().pending.reserve(kMaxPending + kBurst);
 }
 
 void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction,
@@ -166,9 +166,9 @@ void Loop::UpdateInterval(Receiver& receiver) {
   for (const uint32_t id : receiver.lanes) {
     least = std::min(least, LeastDelay(lanes_[id].pipeline->spec()));
   }
-  receiver.interval = least < kLeastDelayToSpend || config_.waiting == Waiting::kBusy
+  receiver.interval = least < kMinDelayToSpend || config_.waiting == Waiting::kBusy
                           ? Duration()
-                          : std::min((least - kSpin * 2) / 2, kLongestInterval);
+                          : std::min((least - kSpin * 2) / 2, kMaxInterval);
 }
 
 void Loop::Turn() {
@@ -204,7 +204,7 @@ void Loop::Turn() {
 // send early.
 void Loop::LearnLead() {
   if (config_.waiting == Waiting::kCpuSaving) return;
-  const Duration way = std::min(sent_ - now_, kLongestWay);
+  const Duration way = std::min(sent_ - now_, kMaxWayDuration);
   way_ += (way - way_) / 64;
   lead_ = way_ / 2;
 }
@@ -348,8 +348,8 @@ void Loop::PlanNextLook(uint32_t index, bool emptied) {
     looks_.Set(index, now_ + receiver.interval);
     return;
   }
-  if (receiver.from->Fd() < 0) {
-    looks_.Set(index, now_ + kLongestInterval);
+  if (receiver.from->fd() < 0) {
+    looks_.Set(index, now_ + kMaxInterval);
     return;
   }
   Listen(index, true);
@@ -361,10 +361,10 @@ void Loop::Listen(uint32_t index, bool on) {
   if (receiver.listened == on) return;
   receiver.listened = on;
   if (on) {
-    waiter_.Listen(receiver.from->Fd(), index);
+    waiter_.Listen(receiver.from->fd(), index);
     ++listened_;
   } else {
-    waiter_.Ignore(receiver.from->Fd());
+    waiter_.Ignore(receiver.from->fd());
     --listened_;
   }
 }
@@ -380,14 +380,14 @@ void Loop::Serve(Lane& lane) {
   const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
   const Instant until = std::max({searched, reached, next <= now_ + lead_ ? next : Instant()});
   std::array<path::Departure, kBurst> departures;
-  bool more = !sender.blocked && sender.pending.size() < kMostPending;
+  bool more = !sender.blocked && sender.pending.size() < kMaxPending;
   while (more) {
     const size_t count = lane.pipeline->Pop(until, departures);
     for (size_t i = 0; i < count; ++i) {
       __builtin_prefetch(pool_.Bytes(departures[i].frame).data());
       sender.pending.push_back({departures[i].frame, id, departures[i].due});
     }
-    more = count == departures.size() && sender.pending.size() < kMostPending;
+    more = count == departures.size() && sender.pending.size() < kMaxPending;
     reached = until;
   }
   lane.due = false;
@@ -459,7 +459,7 @@ void Loop::Rest() {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
     // Ports that are waited for are looked at, too, while there is always something else to do.
-    if (next <= now && (listened_ == 0 || now - waited_ < kLongestInterval)) return;
+    if (next <= now && (listened_ == 0 || now - waited_ < kMaxInterval)) return;
     window_.Forget(now);
     const Instant sharp = std::min(events_.NextInstant() - lead_, retry_);
     const Instant until = events_.NextInstant() == Instant::Never() && retry_ == Instant::Never()

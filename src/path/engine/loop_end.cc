@@ -7,7 +7,7 @@ namespace viaduct::engine {
 namespace {
 
 // How long the end may take, where frames come without an end or the far ports have no room.
-constexpr Duration kLongestEnd = Duration::Milliseconds(100);
+constexpr Duration kMaxEndDuration = Duration::Milliseconds(100);
 constexpr Duration kEndRetry = Duration::Microseconds(20);
 
 }  // namespace
@@ -34,11 +34,11 @@ void Loop::ReadWhatWaits(Instant until) {
 }
 
 void Loop::End() {
-  const Instant until = clock_.Now() + kLongestEnd;
+  const Instant until = clock_.Now() + kMaxEndDuration;
   ReadWhatWaits(until);
   Turn();  // what is due leaves
-  for (int i = 0; i < kLongestEnd / kEndRetry && retry_ != Instant::Never() && clock_.Now() < until;
-       ++i) {
+  for (int i = 0;
+       i < kMaxEndDuration / kEndRetry && retry_ != Instant::Never() && clock_.Now() < until; ++i) {
     waiter_.Sleep(kEndRetry);
     Turn();
   }

@@ -72,7 +72,7 @@ class SpillDisks {
   // Collects completed writes and reads; returns how many.
   size_t Poll();
   // Readable when Poll() has something to do.
-  int Fd() const { return ring_.ring_fd; }
+  int fd() const { return ring_.ring_fd; }
 
   int64_t spilled_bytes() const { return spilled_; }
   int64_t spilled_peak() const { return spilled_peak_; }

@@ -90,8 +90,8 @@ TEST_F(SpillTest, TwentyTimesTheMemoryComesBackInOrderByteForByte) {
   EXPECT_EQ(fifo_->bytes(), 0u);
   EXPECT_EQ(pool_.UsedBytes(), 0);
   // The disk may still be writing a block whose frames were taken from memory.
-  const Instant patience = MonotonicClock::Now() + Duration::Seconds(20);
-  while (disks_->spilled_bytes() > 0 && MonotonicClock::Now() < patience) disks_->Poll();
+  const Instant timeout = MonotonicClock::Now() + Duration::Seconds(20);
+  while (disks_->spilled_bytes() > 0 && MonotonicClock::Now() < timeout) disks_->Poll();
   EXPECT_EQ(disks_->spilled_bytes(), 0);
 }
 

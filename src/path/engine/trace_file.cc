@@ -14,10 +14,10 @@
 namespace viaduct::engine {
 namespace {
 
-constexpr size_t kMostWaiting = 64 << 20;
+constexpr size_t kMaxWaiting = 64 << 20;
 constexpr size_t kEnoughToWrite = 256 << 10;
-constexpr std::chrono::milliseconds kLongestWait(200);  // until a reader of the file sees a packet
-constexpr int kPatience = 2000;  // ms, with a reader of a FIFO that does not read
+constexpr std::chrono::milliseconds kMaxWait(200);  // until a reader of the file sees a packet
+constexpr int kTimeout = 2000;  // ms, with a reader of a FIFO that does not read
 
 // Does not wait for the other end of a FIFO: signals may be blocked.
 UniqueFd OpenTrace(const std::string& path) {
@@ -48,7 +48,7 @@ void TraceFile::Write(std::string_view piece) {
   bool enough = false;
   {
     const MutexLock lock(mutex_);
-    if (buffer_.size() + piece.size() > kMostWaiting) why_ = "the disk is too slow";
+    if (buffer_.size() + piece.size() > kMaxWaiting) why_ = "the disk is too slow";
     if (!why_.empty() || end_) {
       ++lost_;
       return;
@@ -85,7 +85,7 @@ std::string TraceFile::WriteAll(std::string_view text) const {
       text.remove_prefix(static_cast<size_t>(written));
     } else if (errno == EAGAIN) {
       pollfd room{file_.get(), POLLOUT, 0};
-      if (poll(&room, 1, kPatience) == 0) return "its reader does not read";
+      if (poll(&room, 1, kTimeout) == 0) return "its reader does not read";
     } else if (errno != EINTR) {
       return std::strerror(errno);
     }
@@ -97,7 +97,7 @@ std::optional<uint64_t> TraceFile::Take(std::string& text) {
   const MutexLock lock(mutex_);
   if (end_ && buffer_.empty()) return std::nullopt;
   // A spurious wake-up does no harm: the present text is only written sooner.
-  if (!end_ && buffer_.size() < kEnoughToWrite) filled_.wait_for(mutex_, kLongestWait);
+  if (!end_ && buffer_.size() < kEnoughToWrite) filled_.wait_for(mutex_, kMaxWait);
   text.clear();
   text.swap(buffer_);
   return std::exchange(pieces_, 0);

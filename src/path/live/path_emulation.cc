@@ -32,9 +32,9 @@ void PathEmulation::Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop
   server_ = std::make_unique<engine::ControlServer>(
       ports_->TakeListener(),
       [this](const engine::ControlRequest& request) { return Serve(request); });
-  loop.Watch(server_->Fd(), [this] { server_->Serve(); });
-  if (monitor_) loop.Watch(monitor_->Fd(), [this] { LookAtLinks(); });
-  loop.Watch(ports_->Fd(), [] { throw Error("root's half of the path has died"); });
+  loop.Watch(server_->fd(), [this] { server_->Serve(); });
+  if (monitor_) loop.Watch(monitor_->fd(), [this] { LookAtLinks(); });
+  loop.Watch(ports_->fd(), [] { throw Error("root's half of the path has died"); });
   PlanSchedule(loop);
   PlanStatus(loop);
 }

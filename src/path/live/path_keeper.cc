@@ -41,7 +41,7 @@ using ipc::Reply;
 using nlohmann::json;
 
 // A path has two ports a pair, and one process cannot forward for more.
-constexpr size_t kMostInterfaces = 1024, kMostPairs = 4096, kLongestPair = 256;
+constexpr size_t kMaxInterfaces = 1024, kMaxPairs = 4096, kMaxPairLength = 256;
 
 void CheckInterfaceName(const std::string& interface) {
   constexpr size_t kLongest = 15;  // IFNAMSIZ
@@ -73,7 +73,7 @@ class PathKeeper {
   void Work() {
     prctl(PR_SET_NAME, "viaduct-keeper");
     for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_IGN);
-    pollfd wait{connection_.Fd(), POLLIN, 0};
+    pollfd wait{connection_.fd(), POLLIN, 0};
     const auto perform = [this](ipc::Message& request) { return Perform(request); };
     while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && ipc::AnswerNext(connection_, perform)) {
     }
@@ -207,10 +207,10 @@ PathInfo DecodePath(const json& request) {
   info.interfaces = Member<std::vector<std::string>>(request, "interfaces");
   info.pairs = Member<std::vector<std::string>>(request, "pairs");
   info.name = Member<std::string>(request, "name");
-  if (info.pairs.empty() || info.pairs.size() > kMostPairs ||
-      info.interfaces.size() > kMostInterfaces ||
+  if (info.pairs.empty() || info.pairs.size() > kMaxPairs ||
+      info.interfaces.size() > kMaxInterfaces ||
       std::ranges::any_of(info.pairs,
-                          [](const auto& pair) { return pair.size() > kLongestPair; })) {
+                          [](const auto& pair) { return pair.size() > kMaxPairLength; })) {
     throw UsageError("a path's pairs and interfaces are too many or too long");
   }
   for (const std::string& pair : info.pairs) {

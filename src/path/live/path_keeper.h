@@ -52,7 +52,7 @@ class KeptPath final : public PathPorts {
   std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;
   bool CanComeBack() const override { return true; }
   int ifindex(size_t port) const override { return ifindices_[port]; }
-  int Fd() const override { return root_.Fd(); }
+  int fd() const override { return root_.fd(); }
 
  private:
   // What the keeper does to an interface: opens a packet socket on it; that, with all offloads off

@@ -35,7 +35,7 @@ class PathPorts {
   // they can be opened again.
   virtual bool CanComeBack() const = 0;
   virtual int ifindex(size_t port) const = 0;  // of the port opened last
-  virtual int Fd() const = 0;                  // readable when root's half has died
+  virtual int fd() const = 0;                  // readable when root's half has died
 };
 
 }  // namespace viaduct::emulate

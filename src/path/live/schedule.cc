@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kWhiteSpace = " \t\r";
 // A change is made within about a tenth of this. What repeats itself faster would lag behind its
 // own times; it is the business of a SPEC's loss and delay.
-constexpr Duration kShortestLoop = Duration::Milliseconds(1);
+constexpr Duration kMinLoopDuration = Duration::Milliseconds(1);
 constexpr const char* kForm = "TIME PAIR[/CLASS] up|down|both SPEC|down|up, or: loop PERIOD";
 
 // Removes and returns the next word of `line`; empty at its end.
@@ -87,10 +87,10 @@ class Parser {
   void CheckLoop() const {
     if (schedule_.changes.empty()) throw UsageError("there is nothing to loop over");
     const Duration last = schedule_.changes.back().at;
-    if (*schedule_.loop >= std::max(kShortestLoop, last)) return;
+    if (*schedule_.loop >= std::max(kMinLoopDuration, last)) return;
     throw UsageError(fmt::format(
         "a loop of {} is too short: give {} or more, and no end before the last change, {}",
-        FormatDuration(*schedule_.loop), FormatDuration(kShortestLoop), FormatDuration(last)));
+        FormatDuration(*schedule_.loop), FormatDuration(kMinLoopDuration), FormatDuration(last)));
   }
 
   Schedule schedule_;

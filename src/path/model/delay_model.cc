@@ -6,7 +6,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr double kLongestDelay = 2 * 86400e9;  // ns: a trace's or a table's outliers end here
+constexpr double kMaxDelay = 2 * 86400e9;  // ns: a trace's or a table's outliers end here
 
 DelayTrace ReadTrace(const DelaySpec& spec, const FileReader& read_file) {
   return spec.trace ? ParseDelayTrace(read_file(*spec.trace), *spec.trace) : DelayTrace();
@@ -57,7 +57,7 @@ Duration DelayModel::Sample(Instant now, RandomStream& random) {
   if (jitter_ == 0) return base;
   const double delay =
       static_cast<double>(base.nanoseconds()) + std::floor(jitter_ * Deviation(random) + 0.5);
-  return Duration::Nanoseconds(static_cast<int64_t>(std::clamp(delay, 0.0, kLongestDelay)));
+  return Duration::Nanoseconds(static_cast<int64_t>(std::clamp(delay, 0.0, kMaxDelay)));
 }
 
 }  // namespace viaduct::path

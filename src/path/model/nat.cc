@@ -10,7 +10,7 @@ namespace viaduct::path {
 namespace {
 
 constexpr uint64_t kFirstPort = 1024, kPorts = 65536 - kFirstPort;
-static_assert(NatTable::kMostBindings < kPorts);  // one is always free
+static_assert(NatTable::kMaxBindings < kPorts);  // one is always free
 
 bool IsForGroup(wire::ConstBytes frame) {
   return frame.empty() || (wire::Load8(frame.data()) & 1) != 0;
@@ -73,7 +73,7 @@ uint16_t NatTable::FreePort(const Endpoint& endpoint, const Bindings& bindings) 
 std::optional<uint16_t> NatTable::Bind(const Endpoint& endpoint, Bindings& bindings) {
   const auto bound = bindings.outside.find(endpoint);
   if (bound != bindings.outside.end()) return bound->second;
-  if (bindings.outside.size() >= kMostBindings) return std::nullopt;
+  if (bindings.outside.size() >= kMaxBindings) return std::nullopt;
   const uint16_t port = FreePort(endpoint, bindings);
   bindings.outside[endpoint] = port;
   bindings.inside[{endpoint.address, endpoint.protocol, port}] = endpoint.port;

@@ -30,7 +30,7 @@ void CheckOneNat(const std::optional<NatSpec>& one, const std::optional<NatSpec>
 // The bindings of a NAT, and translation by them, for calls of one thread at a time.
 class NatTable {
  public:
-  static constexpr size_t kMostBindings = 32768;  // at a time; a packet that needs more is dropped
+  static constexpr size_t kMaxBindings = 32768;  // at a time; a packet that needs more is dropped
 
   // `pair` and the seed determine the ports.
   NatTable(uint64_t seed, const std::string& pair) : random_(seed, pair + " nat") {}

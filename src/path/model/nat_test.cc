@@ -158,10 +158,10 @@ TEST(NatTest, TheSeedDrawsThePorts) {
 TEST(NatTest, HasRoomForSoManyAndNoMore) {
   Home home;
   std::set<uint16_t> seen;
-  for (size_t i = 0; i < NatTable::kMostBindings; ++i) {
+  for (size_t i = 0; i < NatTable::kMaxBindings; ++i) {
     seen.insert(home.Out(static_cast<uint16_t>(i), AtMs(1)).value());
   }
-  EXPECT_EQ(seen.size(), NatTable::kMostBindings);
+  EXPECT_EQ(seen.size(), NatTable::kMaxBindings);
   EXPECT_EQ(home.Out(60000, AtMs(2)), std::nullopt);
   EXPECT_TRUE(home.Out(0, AtMs(2)));
 }

@@ -7,7 +7,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 40;
+constexpr int64_t kMaxBytes = int64_t{1} << 40;
 
 std::string ParseNamedDistribution(std::string_view value) {
   CheckDistribution(value);
@@ -17,7 +17,7 @@ int64_t ParseCount(std::string_view value) { return ParseInteger(value, 1, kMaxP
 std::string FormatCount(int64_t count) { return std::to_string(count); }
 int64_t ParseSlotBytes(std::string_view value) {
   const int64_t bytes = ParseBytes(value);
-  if (bytes < 1 || bytes > kMostBytes) throw UsageError("give 1 byte to 1TiB");
+  if (bytes < 1 || bytes > kMaxBytes) throw UsageError("give 1 byte to 1TiB");
   return bytes;
 }
 

@@ -9,15 +9,15 @@ namespace viaduct::path {
 namespace {
 
 constexpr int64_t kEthernetHeader = 14, kTunHeader = 4;
-constexpr int64_t kLongestTrace = 10LL * 365 * 86400 * 1000;  // ms
+constexpr int64_t kMaxTraceDuration = 10LL * 365 * 86400 * 1000;  // ms
 
 }  // namespace
 
 std::vector<uint32_t> ParseMahimahi(std::string_view text, const std::string& file) {
   std::vector<uint32_t> times;
   ForEachLine(text, file, [&times](std::string_view line) {
-    const auto time =
-        static_cast<uint32_t>(ParseInteger(line, 0, std::min<int64_t>(kLongestTrace, UINT32_MAX)));
+    const auto time = static_cast<uint32_t>(
+        ParseInteger(line, 0, std::min<int64_t>(kMaxTraceDuration, UINT32_MAX)));
     if (!times.empty() && time < times.back()) {
       throw UsageError(
           fmt::format("{} comes after {}; a trace's times must not decrease", time, times.back()));

@@ -35,7 +35,7 @@ class Shell final : public PathPorts {
   std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;  // each once
   bool CanComeBack() const override { return false; }
   int ifindex(size_t port) const override { return ports_.at(port).ifindex; }
-  int Fd() const override { return root_.Fd(); }
+  int fd() const override { return root_.fd(); }
 
   // The options for StartProgram() that run these words, or the login shell if there are none.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kProgramPort = kShellPorts[0];
 constexpr const char* kHostPort = kShellPorts[1];
 constexpr char kInside[] = "eth0";
-constexpr Duration kInterfacePatience = Duration::Seconds(5);
+constexpr Duration kInterfaceTimeout = Duration::Seconds(5);
 
 bool IsIpv4Loopback(const std::string& server) { return server.starts_with("127."); }
 bool IsLoopback(const std::string& server) { return IsIpv4Loopback(server) || server == "::1"; }
@@ -171,7 +171,7 @@ void ShellNetwork::RaiseLinks() {
   Raise(middle, kHostPort);
   Raise(here, info_.name);
   for (sys::Netlink* session : {&inside, &here}) {
-    if (!session->AwaitRunning(session == &here ? info_.name : kInside, kInterfacePatience)) {
+    if (!session->AwaitRunning(session == &here ? info_.name : kInside, kInterfaceTimeout)) {
       throw Error("the shell's interfaces do not come up");
     }
   }

@@ -62,7 +62,7 @@ class ShellNetwork {
   void CloseMiddle() { middle_.reset(); }
 
   // Readable when interfaces may have come; FollowInterfaces() lets them forward for the shell.
-  int monitor() const { return monitor_.Fd(); }
+  int monitor() const { return monitor_.fd(); }
   void FollowInterfaces();
 
  private:

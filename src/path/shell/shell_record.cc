@@ -13,12 +13,12 @@ namespace viaduct::emulate {
 namespace {
 
 // Between SIGTERM and SIGKILL.
-constexpr Duration kInsidePatience = Duration::Milliseconds(500);
+constexpr Duration kInsideTimeout = Duration::Milliseconds(500);
 
 void EndProcesses(const ShellInfo& shell) {
   if (!shell.inside) return;
   const UniqueFd inside = sys::FindNamespace(shell.inside->network);
-  if (inside) sys::EndProcessesIn({shell.inside->network.inode}, kInsidePatience);
+  if (inside) sys::EndProcessesIn({shell.inside->network.inode}, kInsideTimeout);
 }
 
 void RemoveLink(const std::string& name) {

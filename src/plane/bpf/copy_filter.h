@@ -20,13 +20,13 @@ std::string WhyNoCopyFilter();
 // program at clsact would stay behind with networks that nobody keeps. For use by one thread.
 class CopyFilter {
  public:
-  static constexpr size_t kMostNetworks = 16384;  // of a family; only what is set takes memory
+  static constexpr size_t kMaxNetworks = 16384;  // of a family; only what is set takes memory
 
   enum class Taker { kKernel, kForwarder };
 
   // Discards nothing yet. Throws EnvironmentError if the build or the kernel cannot do it.
   // `most_networks`: of a family.
-  explicit CopyFilter(size_t most_networks = kMostNetworks);
+  explicit CopyFilter(size_t most_networks = kMaxNetworks);
   ~CopyFilter();
   CopyFilter(const CopyFilter&) = delete;
   CopyFilter& operator=(const CopyFilter&) = delete;

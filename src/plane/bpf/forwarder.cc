@@ -15,11 +15,11 @@ namespace viaduct::bpf {
 namespace {
 
 // Twice as many as there may be interfaces of a node whose ifindexes differ only beyond.
-constexpr uint32_t kMostPlaces = 65536;
+constexpr uint32_t kMaxPlaces = 65536;
 
 // The smallest power of two by which no two ifindexes have the same remainder.
 uint32_t PlacesFor(const std::vector<Port>& ports) {
-  for (uint32_t places = 1; places <= kMostPlaces; places *= 2) {
+  for (uint32_t places = 1; places <= kMaxPlaces; places *= 2) {
     std::set<uint32_t> taken;
     for (const Port& port : ports) taken.insert(static_cast<uint32_t>(port.ifindex) % places);
     if (taken.size() == ports.size()) return places;

@@ -17,8 +17,8 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr size_t kMostAddresses = 65536;
-constexpr size_t kMostRequests = 64;  // whoever serves them has other work as well
+constexpr size_t kMaxAddresses = 65536;
+constexpr size_t kMaxRequests = 64;   // whoever serves them has other work as well
 constexpr size_t kMappedPrefix = 12;  // of an IPv4 address as an IPv6 address (RFC 4291, 2.5.5.2)
 
 void Copy(const wire::MacAddress& mac, uint8_t* to) {
@@ -85,11 +85,11 @@ struct Joiner::State {
       : object(kJoinProgram, "viaduct_join",
                {{"join_ports", PlacesOf(wires)},
                 {"wire_losses", LossesOf(wires)},
-                {"path_numbers", kMostPaths},
-                {"joined_paths", kMostPaths},
-                {"losses_on_way", kMostPaths},
-                {"joined_traffic", kMostPaths},
-                {"router_addresses", kMostAddresses}}),
+                {"path_numbers", kMaxPaths},
+                {"joined_paths", kMaxPaths},
+                {"losses_on_way", kMaxPaths},
+                {"joined_traffic", kMaxPaths},
+                {"router_addresses", kMaxAddresses}}),
         ports(object.Map("join_ports")),
         numbers(object.Map("path_numbers")),
         paths(object.Map("joined_paths")),
@@ -102,7 +102,7 @@ struct Joiner::State {
             object.Map("join_requests"),
             [this](const void* event) {
               requests.insert(KeyOf(*static_cast<const viaduct_join_key*>(event)));
-              return requests.size() < kMostRequests;
+              return requests.size() < kMaxRequests;
             },
             "map the requests of joined paths") {}
 
@@ -162,7 +162,7 @@ Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
 
 Joiner::~Joiner() = default;
 
-int Joiner::Fd() const { return state_->ring.fd(); }
+int Joiner::fd() const { return state_->ring.fd(); }
 
 std::vector<PathKey> Joiner::TakeRequests() {
   state_->requests.clear();

@@ -55,7 +55,7 @@ struct JoinedPath {
                                   // be lost there
 };
 
-// The places of a path in the program's tables, which count its packets; each is below kMostPaths.
+// The places of a path in the program's tables, which count its packets; each is below kMaxPaths.
 // One that a path has left may still be read by a processor that was held up.
 struct PathCounters {
   uint32_t passed = 0;         // all hops
@@ -66,7 +66,7 @@ struct PathCounters {
 // passes the wires without it. For use by one thread.
 class Joiner {
  public:
-  static constexpr size_t kMostPaths = 65536;
+  static constexpr size_t kMaxPaths = 65536;
 
   // Throws EnvironmentError if the build or the kernel cannot do it.
   Joiner(int hub_fd, const std::vector<JoinWire>& wires);
@@ -75,12 +75,12 @@ class Joiner {
   Joiner& operator=(const Joiner&) = delete;
 
   // Readable when packets ask for their path, or whether it still is what it was.
-  int Fd() const;
+  int fd() const;
   // Some of them, each once.
   std::vector<PathKey> TakeRequests();
 
   // Packets that come in from now on go this way, all of their hops or none. False: there are
-  // kMostPaths others.
+  // kMaxPaths others.
   bool Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters);
   // They ask again.
   void Remove(const PathKey& key);

@@ -3,7 +3,7 @@
 // on to the simulator's socket; all other frames end here.
 //
 // What differs: frames with two VLAN tags, or a service tag, are refused as malformed, short ones
-// that are not IP's are padded, and a terminal that is more than MOST_PROBES slots behind its home
+// that are not IP's are padded, and a terminal that is more than MAX_PROBES slots behind its home
 // in the table is not found, so its frames are flooded.
 //
 // Loops are in functions that are not static: the verifier follows those once, by themselves
@@ -14,13 +14,13 @@
 #include "plane/bpf/packet.bpf.h"
 #include "plane/bpf/rbridge_frame.bpf.h"
 
-#define MOST_PROBES 256
+#define MAX_PROBES 256
 // Of a terminal's frame, so that it can shrink to that again: bpf_skb_change_tail() cuts nothing
 // before where bpf_skb_change_head() left the kernel's note of a transport header.
 #define LEAST (ETH_HLEN + GROWTH)
 #define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // what is known about it
 #define CHUNK 2048
-#define MOST_CHUNKS 33  // of 64 KiB and some headers
+#define MAX_CHUNKS 33  // of 64 KiB and some headers
 #define NONE VIADUCT_RBRIDGE_NONE
 
 struct {
@@ -106,7 +106,7 @@ __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
 __noinline __u32 find_slot(tables_t* tables, __u64 key) {
   __u32 slot = hash_of(key);
   if (!tables) return VIADUCT_RBRIDGE_TERMINAL_SLOTS;
-  for (int i = 0; i < MOST_PROBES; ++i) {
+  for (int i = 0; i < MAX_PROBES; ++i) {
     slot &= VIADUCT_RBRIDGE_TERMINAL_SLOTS - 1;
     const struct viaduct_rbridge_terminal* entry = &tables->terminals[slot];
     if (entry->key == key) return slot;
@@ -523,7 +523,7 @@ __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   const __u32 removed = offset + TAG_SIZE;
   const __u32 length = skb->len;
   __u32 to = ADDRESSES_SIZE;
-  for (int i = 0; i < MOST_CHUNKS && to + removed + CHUNK <= length; ++i) {
+  for (int i = 0; i < MAX_CHUNKS && to + removed + CHUNK <= length; ++i) {
     if (!move(skb, to + removed, to, CHUNK, chunk)) return 0;
     to += CHUNK;
   }

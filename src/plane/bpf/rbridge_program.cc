@@ -11,7 +11,7 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr size_t kMostEvents = 256;  // whoever takes them has other work as well
+constexpr size_t kMaxEvents = 256;  // whoever takes them has other work as well
 
 }  // namespace
 
@@ -24,7 +24,7 @@ struct RBridgeProgram::State {
             object.Map("rbridge_events"),
             [this](const void* event) {
               events.push_back(*static_cast<const viaduct_rbridge_event*>(event));
-              return events.size() < kMostEvents;
+              return events.size() < kMaxEvents;
             },
             "map the events of an RBridge's eBPF data plane") {}
 

@@ -10,7 +10,7 @@
 namespace viaduct::bpf {
 namespace {
 
-constexpr size_t kMostFlows = 65536;
+constexpr size_t kMaxFlows = 65536;
 constexpr Object::Purpose kPurpose{
     "a protocol that finds routes on demand needs eBPF in mode offload", "use mode emulate"};
 
@@ -28,8 +28,8 @@ viaduct_upcall_settings SettingsOf(const UpcallOptions& options) {
 std::vector<UniqueFd> AttachUpcalls(int namespace_fd, const UpcallOptions& options) {
   const viaduct_upcall_settings settings = SettingsOf(options);
   const Object object(kUpcallProgram, "viaduct_upcall_mark",
-                      {{"upcall_flows4", settings.copies_ipv4 != 0 ? kMostFlows : 1},
-                       {"upcall_flows6", settings.copies_ipv6 != 0 ? kMostFlows : 1}},
+                      {{"upcall_flows4", settings.copies_ipv4 != 0 ? kMaxFlows : 1},
+                       {"upcall_flows6", settings.copies_ipv6 != 0 ? kMaxFlows : 1}},
                       std::as_bytes(std::span(&settings, 1)), kPurpose);
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
   object.AttachToClsact("viaduct_upcall_mark", options.tun_ifindex, Object::Side::kEgress);

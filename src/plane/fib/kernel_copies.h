@@ -34,7 +34,7 @@ class KernelCopies {
   void Resume(sys::Netlink& session, const std::set<int>& ifindexes);
 
   // Readable when TakeEvents() shall be called; -1: never.
-  int EventFd() const { return packet_rules_ ? packet_rules_->Fd() : -1; }
+  int EventFd() const { return packet_rules_ ? packet_rules_->fd() : -1; }
   // Whether Resume() may now decide otherwise.
   bool TakeEvents() { return packet_rules_ && packet_rules_->Read().any(); }
 

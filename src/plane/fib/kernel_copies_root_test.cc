@@ -86,8 +86,8 @@ struct Watched : Neighbourhood {
   Watched() { Follow(); }
   // What the broker does when the kernel has changed.
   void Follow() {
-    constexpr int kPatience = 200;  // ms; for what the kernel does in a work queue
-    for (pollfd changed{routes.EventFd(), POLLIN, 0}; poll(&changed, 1, kPatience) > 0;) {
+    constexpr int kTimeout = 200;  // ms; for what the kernel does in a work queue
+    for (pollfd changed{routes.EventFd(), POLLIN, 0}; poll(&changed, 1, kTimeout) > 0;) {
       routes.TakeEvents();
     }
   }
@@ -241,7 +241,7 @@ TEST_F(KernelCopiesTest, TheKernelGetsAFamilyWholeOfWhichThereIsTooMuch) {
     Neighbourhood router;
     KernelCopies copies(router.place.namespace_fd);
     wire::IpPrefix network = wire::IpPrefix::Parse("fd01::/64");
-    for (size_t i = 0; i <= bpf::CopyFilter::kMostNetworks; ++i) {
+    for (size_t i = 0; i <= bpf::CopyFilter::kMaxNetworks; ++i) {
       network.address.bytes[6] = static_cast<uint8_t>(i >> 8);
       network.address.bytes[7] = static_cast<uint8_t>(i);
       copies.Write(network, forward::Kind::kForward);

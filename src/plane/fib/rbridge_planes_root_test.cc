@@ -51,7 +51,7 @@ void AddTerminals(Random& random, Tables& tables) {
     const bool is_local = random.OneIn(2);
     tables.terminals.Set(
         rbridge::MakeKey(TerminalMac(i), SomeVlan(random)),
-        {.rbridge = static_cast<RBridgeIndex>(is_local ? 0 : 1 + random.Below(kMostNicknames)),
+        {.rbridge = static_cast<RBridgeIndex>(is_local ? 0 : 1 + random.Below(kMaxNicknames)),
          .port = is_local ? static_cast<PortIndex>(random.Below(kPorts)) : kNone},
         0);
   }
@@ -80,7 +80,7 @@ void SetRandomTables(Random& random, Tables& tables) {
   tables.trees[1].root = 3;
   tables.by_nickname[1] = 0;
   tables.rbridges[0].nickname = 1;
-  for (Nickname i = 2; i <= kMostNicknames; ++i) {
+  for (Nickname i = 2; i <= kMaxNicknames; ++i) {
     tables.by_nickname[i] = static_cast<RBridgeIndex>(i - 1);
     rbridge::RBridgeEntry& entry = tables.rbridges[i - 1];
     entry.nickname = i;
@@ -137,8 +137,8 @@ void AppendOuter(Random& random, Bytes& bytes) {
   const uint32_t version = random.OneIn(30) ? 1 : 0;
   Append16(bytes,
            version << 14 | random.Below(4) << 12 | (says_so ? 0x800 : 0) | words << 6 | hops);
-  Append16(bytes, 1 + random.Below(kMostNicknames + 1));
-  Append16(bytes, 1 + random.Below(kMostNicknames + 1));
+  Append16(bytes, 1 + random.Below(kMaxNicknames + 1));
+  Append16(bytes, 1 + random.Below(kMaxNicknames + 1));
   for (uint32_t i = 0; i < words; ++i) {
     Append16(bytes, random.Below(4) << 14);
     Append16(bytes, 0);

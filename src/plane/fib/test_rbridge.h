@@ -25,7 +25,7 @@ using Sent = std::array<std::vector<Bytes>, 4>;  // by port
 
 inline constexpr size_t kPorts = 4;
 inline constexpr int kMtu = 3000;
-inline constexpr Nickname kMostNicknames = 8;
+inline constexpr Nickname kMaxNicknames = 8;
 
 inline wire::MacAddress Mac(uint8_t kind, uint32_t number) {
   return {{2, 0, 0, 0, kind, static_cast<uint8_t>(number)}};

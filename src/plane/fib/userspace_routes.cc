@@ -103,7 +103,7 @@ UserspaceRoutes::UserspaceRoutes(const NodePlace& place, size_t table_words)
           forward::MakeSharedMemory("viaduct-routes", table_words, forward::Writers::kCreator)),
       counters_(forward::Counters::Make(interfaces_.size())),
       table_(table_memory_.mapping.writable()) {
-  for (const int fd : {others_.Fd(), copies_.EventFd()}) {
+  for (const int fd : {others_.fd(), copies_.EventFd()}) {
     if (fd >= 0) events_.Add(fd, 0);
   }
   table_.SetLimits(LimitsOf(place.namespace_fd));

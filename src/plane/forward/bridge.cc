@@ -36,7 +36,7 @@ void Bridge::Learn(uint64_t mac, size_t port, Instant now) {
   const auto found = stations_.find(mac);
   if (found != stations_.end()) {
     found->second = {port, now};
-  } else if (stations_.size() < kMostStations) {
+  } else if (stations_.size() < kMaxStations) {
     stations_.emplace(mac, Station{port, now});
   }
 }

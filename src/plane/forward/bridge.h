@@ -27,7 +27,7 @@ class Bridge {
   // The default of section 7.9.2.
   static constexpr auto kAgeing = Duration::Seconds(300);
   // More stations than any link has; an attacker's forged ones must not take all memory.
-  static constexpr size_t kMostStations = 65536;
+  static constexpr size_t kMaxStations = 65536;
 
   explicit Bridge(const Node&) {}
 

@@ -77,13 +77,13 @@ TEST_F(BridgeTest, RemembersAtMostSoManyStations) {
   Frame frame{0, {}, now_};
   std::vector<std::byte> bytes = Build(Ethernet{.source = "02:00:00:00:00:01"} / Ipv4{});
   frame.bytes = bytes;
-  for (uint32_t i = 0; i < Bridge::kMostStations + 10; ++i) {
+  for (uint32_t i = 0; i < Bridge::kMaxStations + 10; ++i) {
     wire::Store32(&bytes[8], i);
     program_.Take(frame, outbox_);
     outbox_.EndBurst();
     carrier_ = {};
   }
-  EXPECT_EQ(program_.Stations(), Bridge::kMostStations);
+  EXPECT_EQ(program_.Stations(), Bridge::kMaxStations);
 }
 
 TEST_F(HubTest, RepeatsToAllOtherPorts) {

@@ -66,11 +66,11 @@ UniqueFd Icmpv6Socket() {
 }
 
 // More would make the filter too long for the kernel; the program's table knows all.
-constexpr size_t kMostFiltered = 64;
+constexpr size_t kMaxFiltered = 64;
 
 std::string OwnDestinations(const std::vector<sys::InterfaceAddress>& own) {
   std::string text = "dst host 0.0.0.0";
-  for (size_t i = 0; i < std::min(own.size(), kMostFiltered); ++i) {
+  for (size_t i = 0; i < std::min(own.size(), kMaxFiltered); ++i) {
     text += " or dst host " + own[i].address.address.ToString();
   }
   return text;

@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kBurst = 64;
 constexpr auto kTick = Duration::Milliseconds(100);
 // The ring slots of all ports of a lab together, and the bounds for each.
-constexpr uint32_t kLabSlots = 65536, kMostSlots = 4096, kLeastSlots = 256;
+constexpr uint32_t kLabSlots = 65536, kMaxSlots = 4096, kMinSlots = 256;
 // Tags in the poller: node << 32 | port, or one of these.
 constexpr uint64_t kStopTag = UINT64_MAX;
 constexpr uint32_t kNeighboursTag = UINT32_MAX;
@@ -74,9 +74,9 @@ class Forwarder::RunningNode final : public Carrier {
 
   void Watch(Poller& poller, uint64_t index) {
     for (size_t port = 0; port < ports_.size(); ++port) {
-      poller.Add(ports_[port]->Fd(), index << 32 | port);
+      poller.Add(ports_[port]->fd(), index << 32 | port);
     }
-    poller.Add(monitor_.Fd(), index << 32 | kNeighboursTag);
+    poller.Add(monitor_.fd(), index << 32 | kNeighboursTag);
   }
 
   void ReadNeighbours() { monitor_.Read(&neighbours_); }
@@ -186,7 +186,7 @@ Forwarder::Forwarder(std::vector<Equipment> equipment) {
       std::transform_reduce(equipment.begin(), equipment.end(), size_t{0}, std::plus<>(),
                             [](const Equipment& each) { return each.ports.size(); });
   const uint32_t slots = std::clamp(kLabSlots / static_cast<uint32_t>(std::max<size_t>(ports, 1)),
-                                    kLeastSlots, kMostSlots);
+                                    kMinSlots, kMaxSlots);
   // Side by side: for each ring the kernel waits until no processor uses the socket any more
   // (packet_set_ring(), synchronize_net()), some 10 ms whether for one or for all.
   std::vector<std::future<std::unique_ptr<RunningNode>>> starting;
@@ -227,8 +227,8 @@ void Forwarder::Run(int stop) {
   Instant next_tick = MonotonicClock::Now() + kTick;
   ProgramWatch::Rearm();
   while (!is_stopped_) {
-    const Duration patience = std::max(Duration(), next_tick - MonotonicClock::Now());
-    Serve(poller_.Wait(patience));
+    const Duration timeout = std::max(Duration(), next_tick - MonotonicClock::Now());
+    Serve(poller_.Wait(timeout));
     const Instant now = MonotonicClock::Now();
     if (now < next_tick) continue;
     next_tick = now + kTick;

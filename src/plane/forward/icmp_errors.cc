@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kIcmpHeader = 8;
 // The longest errors: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4(c).
-constexpr size_t kLongestIpv4 = 576, kLongestIpv6 = 1280;
+constexpr size_t kMaxIpv4Length = 576, kMaxIpv6Length = 1280;
 constexpr uint8_t kInternetControl = 0xC0, kTypeOfService = 0x1E;  // of an IPv4 header's TOS
 constexpr uint8_t kInformational = 128;                   // the first ICMPv6 type that is no error
 constexpr auto kUnroutedInterval = Duration::Seconds(1);  // ip_rt_error_cost of net/ipv4/route.c
@@ -72,7 +72,7 @@ void IcmpErrors::SendIpv4(const IcmpError& error, const wire::Ipv4Header& header
                           wire::ConstBytes packet, Instant now, Outbox& outbox) {
   if (!MayAnswerIpv4(header, packet) || !IsAllowedIpv4(error, header.source, now)) return;
   constexpr size_t kBefore = wire::Ipv4Header::kSize + kIcmpHeader;
-  const wire::ConstBytes quoted = packet.first(std::min(packet.size(), kLongestIpv4 - kBefore));
+  const wire::ConstBytes quoted = packet.first(std::min(packet.size(), kMaxIpv4Length - kBefore));
   const wire::Bytes answer = outbox.Make(kBefore + quoted.size());
   wire::Ipv4Header outer;  // the kernel fills in the source, and the identification
   outer.tos = static_cast<uint8_t>((header.tos & kTypeOfService) | kInternetControl);
@@ -90,7 +90,7 @@ void IcmpErrors::SendIpv6(const IcmpError& error, const wire::Ipv6Header& header
                           wire::ConstBytes packet, uint32_t ifindex, Instant now, Outbox& outbox) {
   if (!MayAnswerIpv6(header, packet) || !IsAllowedIpv6(error, header.source, now)) return;
   constexpr size_t kBefore = wire::Ipv6Header::kSize + kIcmpHeader;
-  const wire::ConstBytes quoted = packet.first(std::min(packet.size(), kLongestIpv6 - kBefore));
+  const wire::ConstBytes quoted = packet.first(std::min(packet.size(), kMaxIpv6Length - kBefore));
   const wire::Bytes message = outbox.Make(kIcmpHeader + quoted.size());
   WriteIcmp(message, error, quoted);
   outbox.SendIcmpv6(header.source, message, ifindex);

@@ -15,7 +15,7 @@ class NeighbourMonitor {
   explicit NeighbourMonitor(UniqueFd socket);
 
   // Readable when Read() has something.
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   // Applies everything that has happened so far; does not block. If the kernel had to drop
   // something, it starts anew. Throws SystemError.
   void Read(NeighbourTable* table);

@@ -20,8 +20,8 @@ namespace hop_option {
 constexpr uint8_t kPad1 = 0, kPadN = 1, kRouterAlert = 5, kCalipso = 7, kIoam = 49, kJumbo = 194;
 constexpr uint8_t kActions = 0xC0;
 }  // namespace hop_option
-constexpr size_t kMostPadding = 7;
-constexpr int kMostHopOptions = 8;  // net.ipv6.max_hbh_opts_number
+constexpr size_t kMaxPadding = 7;
+constexpr int kMaxHopOptions = 8;  // net.ipv6.max_hbh_opts_number
 
 // The option at the start, with its type and length; empty if it is cut off.
 wire::ConstBytes FirstOption(wire::ConstBytes options, size_t length) {
@@ -36,12 +36,12 @@ bool AcceptsRecordRoute(wire::ConstBytes option) {
 }
 
 bool AcceptsTimestamp(wire::ConstBytes option) {
-  constexpr int kWithAddress = 1, kPrespecified = 3, kMostOverflows = 15;
+  constexpr int kWithAddress = 1, kPrespecified = 3, kMaxOverflows = 15;
   if (option.size() < 4) return false;
   const size_t pointer = wire::Load8(&option[2]);
   const int flag = wire::Load8(&option[3]) & 0xF, overflows = wire::Load8(&option[3]) >> 4;
   if (pointer < 5) return false;
-  if (pointer > option.size()) return flag == kPrespecified || overflows < kMostOverflows;
+  if (pointer > option.size()) return flag == kPrespecified || overflows < kMaxOverflows;
   const size_t entry = flag == kWithAddress || flag == kPrespecified ? 7 : 3;
   return pointer + entry <= option.size();
 }
@@ -117,10 +117,10 @@ bool AcceptsHopByHopOptions(wire::ConstBytes payload) {
     if (option.empty()) return false;
     if (is_pad1 || wire::Load8(&option[0]) == hop_option::kPadN) {
       padding += option.size();
-      if (padding > kMostPadding || !IsZero(option.subspan(is_pad1 ? 1 : 2))) return false;
+      if (padding > kMaxPadding || !IsZero(option.subspan(is_pad1 ? 1 : 2))) return false;
     } else {
       padding = 0;
-      if (++count > kMostHopOptions || !AcceptsHopOption(option, at)) return false;
+      if (++count > kMaxHopOptions || !AcceptsHopOption(option, at)) return false;
     }
     at += option.size();
   }

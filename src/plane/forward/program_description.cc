@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kStandalone = {"bridge", "hub"};
 
-constexpr size_t kMostWord = 32;
+constexpr size_t kMaxWord = 32;
 
 bool IsWord(std::string_view text) {
-  return !text.empty() && text.size() <= kMostWord && std::ranges::all_of(text, [](char c) {
+  return !text.empty() && text.size() <= kMaxWord && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
@@ -96,8 +96,8 @@ void ProgramDescription::Check() const {
   if (outcomes.empty() || outcomes.front() != "forwarded") {
     fail("the first of its outcomes must be \"forwarded\"");
   }
-  if (outcomes.size() > kMostOutcomes) {
-    fail(fmt::format("{} outcomes are more than {}", outcomes.size(), kMostOutcomes));
+  if (outcomes.size() > kMaxOutcomes) {
+    fail(fmt::format("{} outcomes are more than {}", outcomes.size(), kMaxOutcomes));
   }
   std::set<std::string> names = {"ring-full", "not-sent", "forwarded-bytes"};
   for (const std::string& outcome : outcomes) {
@@ -105,7 +105,7 @@ void ProgramDescription::Check() const {
       fail(
           fmt::format("an outcome is a word of at most {} letters a to z, digits, - and _, not "
                       "\"{}\"",
-                      kMostWord, outcome.substr(0, kMostWord)));
+                      kMaxWord, outcome.substr(0, kMaxWord)));
     }
     if (!names.insert(outcome).second) {
       fail(fmt::format("the outcome \"{}\" is there twice, or the forwarder's own", outcome));
@@ -117,14 +117,14 @@ void ProgramDescription::Check() const {
       fail(fmt::format("\"{}\" of its losses is none of its outcomes", loss));
     }
   }
-  if (filter.size() > kMostFilter) {
-    fail(fmt::format("a filter of {} bytes is longer than {}", filter.size(), kMostFilter));
+  if (filter.size() > kMaxFilter) {
+    fail(fmt::format("a filter of {} bytes is longer than {}", filter.size(), kMaxFilter));
   }
-  if (table_words > kMostTableWords) {
-    fail(fmt::format("a table of {} words is larger than {}", table_words, kMostTableWords));
+  if (table_words > kMaxTableWords) {
+    fail(fmt::format("a table of {} words is larger than {}", table_words, kMaxTableWords));
   }
-  if (overhead > kMostOverhead) {
-    fail(fmt::format("{} bytes of overhead are more than {}", overhead, kMostOverhead));
+  if (overhead > kMaxOverhead) {
+    fail(fmt::format("{} bytes of overhead are more than {}", overhead, kMaxOverhead));
   }
   namespace type = wire::ether_type;
   constexpr std::array kOfHosts = {type::kIpv4, type::kArp,         type::kIpv6,

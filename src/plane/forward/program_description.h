@@ -13,9 +13,9 @@ namespace viaduct::forward {
 
 struct ProgramDescription {
   // Counters tell no more outcomes apart, and libpcap takes long for longer filters.
-  static constexpr size_t kMostOutcomes = Counters::kRingFull, kMostFilter = 512;
-  static constexpr size_t kMostTableWords = size_t{1} << 24;
-  static constexpr size_t kMostOverhead = 512;  // bytes
+  static constexpr size_t kMaxOutcomes = Counters::kRingFull, kMaxFilter = 512;
+  static constexpr size_t kMaxTableWords = size_t{1} << 24;
+  static constexpr size_t kMaxOverhead = 512;  // bytes
 
   std::string name;  // of a program that comes along, or the absolute path of a library
   std::vector<std::string> outcomes, losses;

@@ -36,7 +36,7 @@ void Tell(int number) {
 }  // namespace
 
 void ProgramWatch::Start(int words) {
-  static_assert(kPatience == Duration::Seconds(5));  // as Tell() says
+  static_assert(kTimeout == Duration::Seconds(5));  // as Tell() says
   words_fd = words;
   for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) {
     struct sigaction action {};
@@ -47,7 +47,7 @@ void ProgramWatch::Start(int words) {
 }
 
 void ProgramWatch::Rearm() {
-  if (words_fd >= 0) alarm(static_cast<unsigned>(kPatience / Duration::Seconds(1)));
+  if (words_fd >= 0) alarm(static_cast<unsigned>(kTimeout / Duration::Seconds(1)));
 }
 
 void ProgramWatch::Name(const char* whose) { whose_turn = whose; }

@@ -10,12 +10,12 @@ namespace viaduct::forward {
 class ProgramWatch {
  public:
   // Longer than any stall of a machine that still forwards.
-  static constexpr auto kPatience = Duration::Seconds(5);
+  static constexpr auto kTimeout = Duration::Seconds(5);
 
   // From now on signals that end the process write a line to this descriptor before. Throws
   // SystemError.
   static void Start(int words);
-  // From the first call on the process ends (SIGALRM) unless this is called again within kPatience.
+  // From the first call on the process ends (SIGALRM) unless this is called again within kTimeout.
   // No effect before Start().
   static void Rearm();
   // What the calling thread does now: "node n0, forwarding program libmine.so", which must stay

@@ -155,7 +155,7 @@ std::vector<SequenceNumbers> Database::Summary(Instant now) const {
   };
   begin({});
   for (const auto& [id, stored] : lsps_) {
-    if (summary.back().entries.size() == SequenceNumbers::kMostEntries) {
+    if (summary.back().entries.size() == SequenceNumbers::kMaxEntries) {
       // The ranges overlap by one LSP, so that there is no gap between them.
       const LspEntry last = summary.back().entries.back();
       summary.back().last = last.id;

@@ -168,7 +168,7 @@ TEST_F(DatabaseTest, ALongSummaryLeavesNoGap) {
   size_t requested = 0;
   for (const SequenceNumbers& numbers : summary) {
     EXPECT_THAT(database_.CompareAll(numbers, At(1)).to_send, IsEmpty());
-    EXPECT_LE(numbers.Write().size(), kLongestPdu);
+    EXPECT_LE(numbers.Write().size(), kMaxPdu);
     requested += empty.CompareAll(numbers, At(1)).to_request.size();
   }
   EXPECT_EQ(requested, 202u) << "two are in two of them";

@@ -171,8 +171,8 @@ TEST(SequenceNumbersTest, AreThoseOfIso10589) {
 TEST(SequenceNumbersTest, TheMostEntriesFit) {
   SequenceNumbers numbers{
       .complete = true, .source = kFirst, .first = {}, .last = {}, .entries = {}};
-  numbers.entries.resize(SequenceNumbers::kMostEntries);
-  EXPECT_LE(numbers.Write().size(), kLongestPdu);
+  numbers.entries.resize(SequenceNumbers::kMaxEntries);
+  EXPECT_LE(numbers.Write().size(), kMaxPdu);
   EXPECT_EQ(SequenceNumbers::Parse(numbers.Write()), numbers);
 }
 
@@ -252,7 +252,7 @@ TEST(LspContentTest, ManyTerminalsNeedSeveralFragments) {
   EXPECT_GT(fragments.size(), 10u);
   LspContent read;
   for (const Octets& fragment : fragments) {
-    EXPECT_LE(fragment.size() + 27, kLongestPdu);
+    EXPECT_LE(fragment.size() + 27, kMaxPdu);
     EXPECT_TRUE(ReadFragment(fragment, read));
   }
   EXPECT_EQ(read, content);

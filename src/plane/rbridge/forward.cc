@@ -10,7 +10,7 @@ namespace viaduct::rbridge {
 namespace {
 
 using wire::ConstBytes, wire::EthernetHeader, wire::MacAddress, wire::VlanTag;
-using Ports = std::bitset<kMostPorts>;
+using Ports = std::bitset<kMaxPorts>;
 
 constexpr size_t kAddresses = 12;  // bytes of an Ethernet header before its type
 
@@ -51,7 +51,7 @@ class Forwarder {
       : tables_(tables), port_(port), frame_(frame), decision_(decision) {}
 
   Outcome Run() {
-    if (port_ >= kMostPorts || !tables_.ports[port_].exists) return Outcome::kNotServed;
+    if (port_ >= kMaxPorts || !tables_.ports[port_].exists) return Outcome::kNotServed;
     const auto outer = EthernetHeader::Parse(frame_);
     if (!outer || !IsSource(outer->source)) return Outcome::kMalformed;
     if (outer->type == kIsIsType && outer->destination == kAllIsIsRBridges) {
@@ -85,13 +85,13 @@ class Forwarder {
 
   Outcome ToLocal(const TerminalFrame& frame, PortIndex port) {
     if (port == port_) return Outcome::kNoReceiver;
-    if (port >= kMostPorts || !tables_.ports[port].serves_terminals) return Outcome::kNoRoute;
+    if (port >= kMaxPorts || !tables_.ports[port].serves_terminals) return Outcome::kNoRoute;
     SendNative(frame, port);
     return Outcome::kForwarded;
   }
 
   Outcome Encapsulate(const TerminalFrame& frame, RBridgeIndex to) {
-    if (to >= kMostRBridges) return Outcome::kNoRoute;
+    if (to >= kMaxRBridges) return Outcome::kNoRoute;
     const RBridgeEntry& entry = tables_.rbridges[to];
     const Adjacency* next = AdjacencyAt(entry.next_hop);
     if (!next) return Outcome::kNoRoute;
@@ -104,7 +104,7 @@ class Forwarder {
   // By the tree, and to the terminals on other ports.
   Outcome Flood(const TerminalFrame& frame) {
     SendToTerminals(frame, port_);
-    if (tables_.own_tree < kMostTrees) {
+    if (tables_.own_tree < kMaxTrees) {
       const Tree& tree = tables_.trees[tables_.own_tree];
       const TrillHeader header{.multi_destination = true,
                                .hop_count = tables_.hop_count,
@@ -129,7 +129,7 @@ class Forwarder {
     if (header->hop_count == 0) return Outcome::kHopCount;
     const RBridgeIndex ingress = tables_.by_nickname[header->ingress];
     // A frame of this RBridge itself has gone round a loop.
-    if (ingress >= kMostRBridges || ingress == 0) return Outcome::kNoRoute;
+    if (ingress >= kMaxRBridges || ingress == 0) return Outcome::kNoRoute;
     const size_t inner = EthernetHeader::kSize + TrillHeader::kSize + size_t{4} * header->options;
     if (frame_.size() < inner) return Outcome::kMalformed;
     if (HasCriticalOption(*header, 0x80)) return Outcome::kOption;  // CHbH: critical hop by hop
@@ -145,7 +145,7 @@ class Forwarder {
   Outcome Unicast(const TrillHeader& header, RBridgeIndex ingress, size_t inner) {
     const RBridgeIndex egress = tables_.by_nickname[header.egress];
     if (egress == 0) return Egress(header, ingress, inner);
-    if (egress >= kMostRBridges) return Outcome::kNoRoute;
+    if (egress >= kMaxRBridges) return Outcome::kNoRoute;
     const Adjacency* next = AdjacencyAt(tables_.rbridges[egress].next_hop);
     if (!next) return Outcome::kNoRoute;
     Relay(header, *next, next->mac);
@@ -190,7 +190,7 @@ class Forwarder {
   void SendToReceivers(const TerminalFrame& frame) {
     const auto* known = Lookup(frame);
     const bool is_local = known && known->location.rbridge == 0 &&
-                          known->location.port < kMostPorts &&
+                          known->location.port < kMaxPorts &&
                           tables_.ports[known->location.port].serves_terminals;
     if (is_local) {
       SendNative(frame, known->location.port);
@@ -202,7 +202,7 @@ class Forwarder {
   // ------------------------------------------------------------ sending
 
   const Adjacency* AdjacencyAt(AdjacencyIndex index) const {
-    if (index >= kMostAdjacencies || tables_.adjacencies[index].port >= kMostPorts) return nullptr;
+    if (index >= kMaxAdjacencies || tables_.adjacencies[index].port >= kMaxPorts) return nullptr;
     return &tables_.adjacencies[index];
   }
 
@@ -210,7 +210,7 @@ class Forwarder {
   template <class F>
   void ForEachTreePort(const Tree& tree, AdjacencyIndex but, F send) {
     Ports done;
-    for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+    for (AdjacencyIndex i = 0; i < kMaxAdjacencies; ++i) {
       const Adjacency* neighbour = AdjacencyAt(i);
       if (i == but || !tree.neighbours[i] || !neighbour || done[neighbour->port]) continue;
       done.set(neighbour->port);
@@ -219,7 +219,7 @@ class Forwarder {
   }
 
   void SendToTerminals(const TerminalFrame& frame, PortIndex but) {
-    for (PortIndex i = 0; i < kMostPorts; ++i) {
+    for (PortIndex i = 0; i < kMaxPorts; ++i) {
       if (i != but && tables_.ports[i].exists && tables_.ports[i].serves_terminals) {
         SendNative(frame, i);
       }

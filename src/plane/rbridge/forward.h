@@ -36,11 +36,11 @@ std::string_view OutcomeName(Outcome outcome);
 
 // A frame to send on a port: the one that came in without its first `strip` bytes, behind `head`.
 struct Output {
-  static constexpr size_t kMostHead = 36;  // two Ethernet headers, one with a tag, and TRILL's
+  static constexpr size_t kMaxHead = 36;  // two Ethernet headers, one with a tag, and TRILL's
   PortIndex port = kNone;
   uint16_t strip = 0;  // bytes
   uint8_t head_size = 0;
-  std::array<std::byte, kMostHead> head_bytes{};
+  std::array<std::byte, kMaxHead> head_bytes{};
 
   wire::ConstBytes head() const { return wire::ConstBytes(head_bytes).first(head_size); }
 };
@@ -56,7 +56,7 @@ struct Decision {
   Outcome outcome = Outcome::kForwarded;
   std::optional<Seen> seen;
   // The first `count`. A port may get a frame twice: encapsulated and as a terminal's.
-  std::array<Output, 2 * kMostPorts> outputs;
+  std::array<Output, 2 * kMaxPorts> outputs;
   size_t count = 0;
 
   std::span<const Output> sends() const { return std::span(outputs).first(count); }
@@ -64,10 +64,10 @@ struct Decision {
 
 // The first bytes of a frame are enough for Forward(): all headers, and TRILL options at their
 // longest.
-inline constexpr size_t kMostHeaders = 14 + 6 + 31 * 4 + 12 + 4;
+inline constexpr size_t kMaxHeaders = 14 + 6 + 31 * 4 + 12 + 4;
 
 // Decides about a frame that arrived on a port, from its destination address on, without FCS; the
-// bytes may end after kMostHeaders. Never throws; any bytes and any tables are safe.
+// bytes may end after kMaxHeaders. Never throws; any bytes and any tables are safe.
 void Forward(const Tables& tables, PortIndex port, wire::ConstBytes frame, Decision& decision);
 
 }  // namespace viaduct::rbridge

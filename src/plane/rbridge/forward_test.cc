@@ -209,7 +209,7 @@ TEST_F(ForwardTest, ALoopEnds) {
     frame[19] = std::byte{3};
   }
   EXPECT_EQ(outcome(), Outcome::kHopCount);
-  EXPECT_EQ(hops, TrillHeader::kMostHops + 1);
+  EXPECT_EQ(hops, TrillHeader::kMaxHops + 1);
 }
 
 TEST_F(ForwardTest, NothingIsForwardedWithoutANickname) {
@@ -228,7 +228,7 @@ TEST_F(ForwardTest, TheFirstBytesAreEnough) {
   Octets longest(1514, std::byte{0x11});
   std::ranges::copy(kNative, longest.begin());
   const auto whole = Run(2, longest);
-  Forward(*tables_, 2, wire::ConstBytes(longest).first(kMostHeaders), decision_);
+  Forward(*tables_, 2, wire::ConstBytes(longest).first(kMaxHeaders), decision_);
   ASSERT_EQ(decision_.count, whole.size());
 }
 
@@ -239,10 +239,10 @@ TEST(TablesTest, AdjacenciesAreFoundByPortAndAddress) {
     return MacAddress{{2, 0, 0, 0, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i)}};
   };
   EXPECT_EQ(tables->FindAdjacency(0, mac(0)), kNone);
-  for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+  for (AdjacencyIndex i = 0; i < kMaxAdjacencies; ++i) {
     tables->SetAdjacency(i, {.mac = mac(i / 2), .port = static_cast<PortIndex>(i % 2)});
   }
-  for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+  for (AdjacencyIndex i = 0; i < kMaxAdjacencies; ++i) {
     EXPECT_EQ(tables->FindAdjacency(i % 2, mac(i / 2)), i);
   }
   EXPECT_EQ(tables->FindAdjacency(2, mac(0)), kNone);

@@ -229,9 +229,9 @@ std::optional<SequenceNumbers> SequenceNumbers::Parse(ConstBytes pdu) {
 }
 
 Octets SequenceNumbers::Write() const {
-  static_assert(HeaderOf(PduType::kCompleteNumbers) + kMostEntries * kEntrySize +
-                    2 * ((kMostEntries + kEntriesInItem - 1) / kEntriesInItem) <=
-                kLongestPdu);
+  static_assert(HeaderOf(PduType::kCompleteNumbers) + kMaxEntries * kEntrySize +
+                    2 * ((kMaxEntries + kEntriesInItem - 1) / kEntriesInItem) <=
+                kMaxPdu);
   Writer out = CommonHeader(complete ? PduType::kCompleteNumbers : PduType::kPartialNumbers);
   out.Number(0, 2).Put(source).Number(0, 1);
   if (complete) out.PutLspId(first).PutLspId(last);

@@ -21,7 +21,7 @@ namespace viaduct::rbridge {
 using Octets = std::vector<std::byte>;
 
 // The longest PDU that every link carries: TRILL's Sz at its minimum (RFC 6325 section 4.3.1).
-inline constexpr size_t kLongestPdu = 1470;  // bytes
+inline constexpr size_t kMaxPdu = 1470;  // bytes
 
 // The IS-IS identifier of an RBridge: one of its MAC addresses.
 struct SystemId {
@@ -93,7 +93,7 @@ struct LspEntry {
 // What LSPs the sender has, of all with identifiers in a range (complete: CSNP), or which it wants
 // or has got (partial: PSNP).
 struct SequenceNumbers {
-  static constexpr size_t kMostEntries = 85;  // that fit into kLongestPdu
+  static constexpr size_t kMaxEntries = 85;  // that fit into kMaxPdu
   bool complete = false;
   SystemId source;
   LspId first, last;  // complete: the range, both included

@@ -12,7 +12,7 @@ namespace {
 constexpr uint8_t kNickname = 6, kTrees = 7;
 
 constexpr size_t kLspHeader = 27;
-constexpr size_t kMostFragments = 256;
+constexpr size_t kMaxFragments = 256;
 constexpr size_t kReachableInItem = 255 / 11;
 constexpr size_t kTerminalsInItem = (255 - 5) / 6;
 constexpr uint8_t kConfidence = 0x20;  // RFC 6325 section 4.8.1: as good as what data teaches
@@ -115,8 +115,8 @@ std::vector<Octets> WriteFragments(const SystemId& self, const LspContent& conte
   AddTerminals(content, items);
   std::vector<Octets> fragments(1);
   for (const Octets& item : items) {
-    if (kLspHeader + fragments.back().size() + item.size() > kLongestPdu) {
-      if (fragments.size() == kMostFragments) break;
+    if (kLspHeader + fragments.back().size() + item.size() > kMaxPdu) {
+      if (fragments.size() == kMaxFragments) break;
       fragments.emplace_back();
     }
     fragments.back().insert(fragments.back().end(), item.begin(), item.end());

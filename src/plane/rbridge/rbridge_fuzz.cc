@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static Decision decision;
   Forward(SomeTables(), size % 4, input, decision);
   for (const Output& output : decision.sends()) {
-    if (output.port >= kMostPorts || output.strip > size) __builtin_trap();
+    if (output.port >= kMaxPorts || output.strip > size) __builtin_trap();
   }
   return 0;
 }

@@ -206,7 +206,7 @@ class Computation {
   // RFC 6325 section 4.5: by root priority, then by identifier; as many as the first one says.
   std::vector<size_t> Roots() const {
     std::vector<size_t> roots;
-    size_t most = kMostTrees;
+    size_t most = kMaxTrees;
     for (size_t i = 0; i < graph_.size(); ++i) {
       if (paths_.cost[i] == kFar) continue;
       most = std::min<size_t>(most, std::max<uint16_t>(graph_.content(i).most_trees, 1));
@@ -271,16 +271,16 @@ RBridgeIndex Routes::IndexOf(const SystemId& system) const {
 
 void Routes::Number(const std::set<SystemId>& reachable) {
   std::erase_if(indices_, [&](const auto& entry) { return !reachable.contains(entry.first); });
-  std::vector<bool> used(kMostRBridges);
+  std::vector<bool> used(kMaxRBridges);
   used[0] = true;  // this RBridge
   for (const auto& [system, index] : indices_) used[index] = true;
   size_t next = 1;
   for (const SystemId& system : reachable) {
     if (indices_.contains(system)) continue;
-    while (next < kMostRBridges && used[next]) ++next;
+    while (next < kMaxRBridges && used[next]) ++next;
     if (system == self_) {
       indices_[system] = 0;
-    } else if (next < kMostRBridges) {
+    } else if (next < kMaxRBridges) {
       indices_[system] = static_cast<RBridgeIndex>(next++);
     }
   }

@@ -30,7 +30,7 @@ class Routes {
   explicit Routes(const SystemId& self) : self_(self) {}
 
   // Computes the routing part of `tables`, whose adjacencies must be set. `own` has all usable
-  // adjacencies. Beyond kMostRBridges RBridges, the last to become known are out of reach.
+  // adjacencies. Beyond kMaxRBridges RBridges, the last to become known are out of reach.
   void Compute(const LinkStates& states, const std::vector<OwnAdjacency>& own, Tables& tables);
 
   // The place in the tables of an RBridge, which it keeps while it is in reach; kNone: it is not.

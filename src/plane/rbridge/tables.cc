@@ -42,7 +42,7 @@ const TerminalTable::Entry* TerminalTable::Find(TerminalKey key) const {
 bool TerminalTable::Set(TerminalKey key, const Location& location, uint32_t epoch) {
   Entry& entry = slots_[SlotOf(key)];
   if (entry.key != key) {
-    if (size_ >= kMostTerminals) return false;
+    if (size_ >= kMaxTerminals) return false;
     ++size_;
   }
   entry = {key, location, epoch};
@@ -67,9 +67,9 @@ bool TerminalTable::Erase(TerminalKey key) {
   return true;
 }
 
-void AdjacencySlots::Fill(std::span<const Adjacency, kMostAdjacencies> adjacencies) {
+void AdjacencySlots::Fill(std::span<const Adjacency, kMaxAdjacencies> adjacencies) {
   slots_.fill(kNone);
-  for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+  for (AdjacencyIndex i = 0; i < kMaxAdjacencies; ++i) {
     if (adjacencies[i].port == kNone) continue;
     size_t slot = HashOf(MakeKey(adjacencies[i].mac, adjacencies[i].port)) % kAdjacencySlots;
     while (slots_[slot] != kNone) slot = (slot + 1) % kAdjacencySlots;
@@ -77,11 +77,11 @@ void AdjacencySlots::Fill(std::span<const Adjacency, kMostAdjacencies> adjacenci
   }
 }
 
-AdjacencyIndex AdjacencySlots::Find(std::span<const Adjacency, kMostAdjacencies> adjacencies,
+AdjacencyIndex AdjacencySlots::Find(std::span<const Adjacency, kMaxAdjacencies> adjacencies,
                                     PortIndex port, const wire::MacAddress& mac) const {
   size_t slot = HashOf(MakeKey(mac, port)) % kAdjacencySlots;
   // Bounded, because the table may be in memory that others have written.
-  for (size_t i = 0; i < kAdjacencySlots && slots_[slot] < kMostAdjacencies; ++i) {
+  for (size_t i = 0; i < kAdjacencySlots && slots_[slot] < kMaxAdjacencies; ++i) {
     const Adjacency& one = adjacencies[slots_[slot]];
     if (one.port == port && one.mac == mac) return slots_[slot];
     slot = (slot + 1) % kAdjacencySlots;
@@ -93,12 +93,12 @@ void Tables::Clear() {
   *this = {};
   for (Adjacency& adjacency : adjacencies) adjacency.port = kNone;
   adjacency_slots.Fill(adjacencies);
-  hop_count = TrillHeader::kMostHops;
+  hop_count = TrillHeader::kMaxHops;
   ClearRoutes();
 }
 
 void Tables::ClearRoutes() {
-  own_tree = kMostTrees;
+  own_tree = kMaxTrees;
   trees = {};
   by_nickname.fill(kNone);
   RBridgeEntry nobody{.nickname = kNoNickname, .next_hop = kNone, .tree_neighbour = {}};

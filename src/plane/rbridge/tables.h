@@ -14,14 +14,14 @@
 
 namespace viaduct::rbridge {
 
-inline constexpr size_t kMostPorts = 64;
-inline constexpr size_t kMostAdjacencies = 256;
+inline constexpr size_t kMaxPorts = 64;
+inline constexpr size_t kMaxAdjacencies = 256;
 inline constexpr size_t kAdjacencySlots = 512;  // a power of two, twice as many as adjacencies
-inline constexpr size_t kMostRBridges = 1024;
-inline constexpr size_t kMostTrees = 4;
+inline constexpr size_t kMaxRBridges = 1024;
+inline constexpr size_t kMaxTrees = 4;
 inline constexpr size_t kTerminalSlots = 8192;  // a power of two
 // Above this the hash table's probes become long; what has no room is flooded.
-inline constexpr size_t kMostTerminals = kTerminalSlots / 4 * 3;
+inline constexpr size_t kMaxTerminals = kTerminalSlots / 4 * 3;
 
 using PortIndex = uint16_t;
 using AdjacencyIndex = uint16_t;
@@ -50,9 +50,9 @@ struct Adjacency {
 // change.
 class AdjacencySlots {
  public:
-  AdjacencyIndex Find(std::span<const Adjacency, kMostAdjacencies> adjacencies, PortIndex port,
+  AdjacencyIndex Find(std::span<const Adjacency, kMaxAdjacencies> adjacencies, PortIndex port,
                       const wire::MacAddress& mac) const;
-  void Fill(std::span<const Adjacency, kMostAdjacencies> adjacencies);
+  void Fill(std::span<const Adjacency, kMaxAdjacencies> adjacencies);
 
  private:
   std::array<AdjacencyIndex, kAdjacencySlots> slots_;  // kNone: empty
@@ -63,13 +63,13 @@ struct RBridgeEntry {
   AdjacencyIndex next_hop;  // kNone: out of reach, or this RBridge itself
   // For frames that it has sent into a tree: the neighbour that they come from (RFC 6325 section
   // 4.5.2, reverse-path forwarding check); kNone: they are refused.
-  std::array<AdjacencyIndex, kMostTrees> tree_neighbour;
+  std::array<AdjacencyIndex, kMaxTrees> tree_neighbour;
 };
 
 // A distribution tree, as this RBridge is part of it.
 struct Tree {
   Nickname root;  // kNoNickname: there is no such tree
-  std::bitset<kMostAdjacencies> neighbours;
+  std::bitset<kMaxAdjacencies> neighbours;
 };
 
 // Where a terminal is.
@@ -114,16 +114,16 @@ class TerminalTable {
 struct Tables {
   Nickname nickname;  // this RBridge's; kNoNickname: it forwards nothing yet
   uint8_t hop_count;  // of frames that enter here
-  uint8_t own_tree;   // that frames entering here take; kMostTrees: none
+  uint8_t own_tree;   // that frames entering here take; kMaxTrees: none
   // Counted by the control plane; the first frame of a terminal in each epoch is reported, so that
   // terminals that are silent can be forgotten.
   uint32_t epoch;
-  std::array<Port, kMostPorts> ports;
-  std::array<Adjacency, kMostAdjacencies> adjacencies;  // changed by SetAdjacency()
+  std::array<Port, kMaxPorts> ports;
+  std::array<Adjacency, kMaxAdjacencies> adjacencies;  // changed by SetAdjacency()
   AdjacencySlots adjacency_slots;
-  std::array<RBridgeEntry, kMostRBridges> rbridges;
+  std::array<RBridgeEntry, kMaxRBridges> rbridges;
   std::array<RBridgeIndex, 65536> by_nickname;  // kNone: unknown
-  std::array<Tree, kMostTrees> trees;
+  std::array<Tree, kMaxTrees> trees;
   TerminalTable terminals;
 
   void Clear();

@@ -31,11 +31,11 @@ TEST(TerminalTableTest, HoldsManyAndForgetsThem) {
   TerminalTable& table = tables->terminals;
   int stored = 0;
   while (table.Set(Key(stored), {.rbridge = static_cast<RBridgeIndex>(stored % 7)}, 0)) ++stored;
-  EXPECT_EQ(stored, static_cast<int>(kMostTerminals));
+  EXPECT_EQ(stored, static_cast<int>(kMaxTerminals));
   EXPECT_TRUE(table.Set(Key(5), {.rbridge = 3}, 1)) << "a known one needs no room";
   for (int i = 0; i < stored; i += 2) EXPECT_TRUE(table.Erase(Key(i)));
   EXPECT_FALSE(table.Erase(Key(0)));
-  EXPECT_EQ(table.size(), kMostTerminals / 2);
+  EXPECT_EQ(table.size(), kMaxTerminals / 2);
   for (int i = 0; i < stored; ++i) {
     const auto* entry = table.Find(Key(i));
     ASSERT_EQ(entry != nullptr, i % 2 == 1) << i;

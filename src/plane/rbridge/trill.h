@@ -31,7 +31,7 @@ constexpr bool IsUsable(Nickname nickname) { return nickname != 0 && nickname < 
 // RFC 6325 section 3.1, without the Ethernet header before it and the options behind it.
 struct TrillHeader {
   static constexpr size_t kSize = 6;
-  static constexpr int kMostHops = 63;
+  static constexpr int kMaxHops = 63;
   bool multi_destination = false;
   uint8_t options = 0;            // length of the options that follow, in words of 4 bytes; 0..31
   uint8_t hop_count = 0;          // 0..63

@@ -77,7 +77,7 @@ class ControlPort final : public AnyPort {
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
-  int Fd() override { return poller_.fd(); }
+  int fd() override { return poller_.fd(); }
   PortCounters Counters() override { return counters_; }
 
  private:

@@ -318,7 +318,7 @@ TEST_F(ControlPortRootTest, TheKernelDoesNotAnswerControlPackets) {
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 698}));
   ASSERT_EQ(ReceiveDescribed(b, 1).size(), 1u);
   // The answer, if any, came within the same send call. A port nobody has bound shows it would.
-  EXPECT_FALSE(IsReadable(tap.Fd(), 0));
+  EXPECT_FALSE(IsReadable(tap.fd(), 0));
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 699}));
   EXPECT_THAT(ReceiveDescribed(tap, 1), ElementsAre(HasSubstr("icmp 3/3")));
 }

@@ -52,7 +52,7 @@ class Port final : public io::AnyPort {
   size_t Transmit(std::span<const io::FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override { return refused_; }
   size_t BytesInFlight() override;
-  int Fd() override { return registered_.fd; }
+  int fd() override { return registered_.fd; }
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return registered_.mtu; }
   bool Up() override { return registered_.is_up(); }

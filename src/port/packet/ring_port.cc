@@ -83,17 +83,17 @@ class RingPort::Impl {
     const uint32_t unique = group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID;
     const auto join = [&](uint32_t flags) {
       const uint32_t request = (PACKET_FANOUT_HASH | unique | flags) << 16 | group.value_or(0);
-      return setsockopt(Fd(), SOL_PACKET, PACKET_FANOUT, &request, sizeof request);
+      return setsockopt(fd(), SOL_PACKET, PACKET_FANOUT, &request, sizeof request);
     };
     if (outgoing_ || join(kIgnoreOutgoing) != 0) SystemCall("setsockopt PACKET_FANOUT", join(0));
     uint32_t made = 0;
     socklen_t size = sizeof made;
     SystemCall("getsockopt PACKET_FANOUT",
-               getsockopt(Fd(), SOL_PACKET, PACKET_FANOUT, &made, &size));
+               getsockopt(fd(), SOL_PACKET, PACKET_FANOUT, &made, &size));
     return static_cast<uint16_t>(made);
   }
 
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   uint32_t Mtu() const { return mtu_; }
 
   size_t Receive(std::span<ReceivedFrame> frames) {
@@ -166,7 +166,7 @@ size_t RingPort::Transmit(std::span<const FrameToSend> frames) {
 std::span<const uint32_t> RingPort::Refused() const { return impl_->sending().Refused(); }
 size_t RingPort::BytesInFlight() { return impl_->sending().BytesInFlight(); }
 int RingPort::TransmitFd() { return impl_->TransmitFd(); }
-int RingPort::Fd() { return impl_->Fd(); }
+int RingPort::fd() { return impl_->fd(); }
 PortCounters RingPort::Counters() { return impl_->Counters(); }
 bool RingPort::Up() { return impl_->Up(); }
 uint32_t RingPort::Mtu() const { return impl_->Mtu(); }

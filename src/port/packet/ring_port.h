@@ -75,7 +75,7 @@ class RingPort final : public AnyPort {
   // Becomes writable when frames have left and less than half of SO_SNDBUF is used (sock_wfree(),
   // sock_def_write_space() in net/core/sock.c).
   int TransmitFd() override;
-  int Fd() override;
+  int fd() override;
   PortCounters Counters() override;  // any thread
   bool Up() override;
   uint32_t Mtu() const override;

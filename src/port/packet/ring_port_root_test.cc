@@ -102,7 +102,7 @@ TEST_P(RingPortSenderRootTest, CarriesFramesAndNotOurOwn) {
   const FrameToSend frames[] = {first, second};
   EXPECT_EQ(a.Transmit(frames), 2u);
 
-  ASSERT_TRUE(IsReadable(b.Fd()));
+  ASSERT_TRUE(IsReadable(b.fd()));
   std::vector<ReceivedFrame> received(8);
   ASSERT_EQ(b.Receive(received), 2u);
   EXPECT_TRUE(std::ranges::equal(received[0].bytes, first));
@@ -117,7 +117,7 @@ TEST_P(RingPortSenderRootTest, CarriesFramesAndNotOurOwn) {
 
   EXPECT_EQ(a.Receive(received), 0u);
   EXPECT_EQ(b.Receive(received), 0u);
-  EXPECT_FALSE(IsReadable(b.Fd(), 0));
+  EXPECT_FALSE(IsReadable(b.fd(), 0));
   EXPECT_EQ(a.Counters().tx_frames, 2u);
   EXPECT_EQ(a.Counters().tx_bytes, first.size() + second.size());
   EXPECT_EQ(b.Counters().rx_frames, 2u);
@@ -209,7 +209,7 @@ TEST_P(RingPortRingsRootTest, ReceivesWhatItsMachineSendsIfAsked) {
   ASSERT_EQ(sender.Transmit(outgoing), 1u);
   ASSERT_EQ(peer.Transmit(incoming), 1u);
   std::vector<ReceivedFrame> received(8);
-  ASSERT_TRUE(IsReadable(capture.Fd()));
+  ASSERT_TRUE(IsReadable(capture.fd()));
   ASSERT_EQ(capture.Receive(received), 2u);
   EXPECT_TRUE(std::ranges::equal(received[0].bytes, out));
   EXPECT_TRUE(std::ranges::equal(received[1].bytes, in));
@@ -220,12 +220,12 @@ TEST_P(RingPortRingsRootTest, DoesNotReceiveWhatOtherSocketsOfItsMachineSend) {
   RingPort b = PortB();
   const UniqueFd sender = Connected(SOCK_DGRAM);
   ASSERT_EQ(send(sender.get(), "x", 1, 0), 1);
-  ASSERT_TRUE(IsReadable(b.Fd()));
+  ASSERT_TRUE(IsReadable(b.fd()));
   std::vector<ReceivedFrame> received(1);
   EXPECT_EQ(b.Receive(received), 1u);
   EXPECT_EQ(a.Counters().rx_frames, 0u);
   // Only the answer, "port unreachable", comes in.
-  ASSERT_TRUE(IsReadable(a.Fd()));
+  ASSERT_TRUE(IsReadable(a.fd()));
   EXPECT_EQ(a.Receive(received), 1u);
   EXPECT_THAT(Describe(received[0].bytes), HasSubstr("icmp 3/3"));
   EXPECT_EQ(a.Receive(received), 0u);
@@ -289,7 +289,7 @@ TEST_P(RingPortSenderRootTest, SurvivesALinkThatGoesDownAndUp) {
 
   std::vector<ReceivedFrame> received(1);
   EXPECT_EQ(b.Receive(received), 0u);
-  pollfd entry{b.Fd(), POLLIN, 0};
+  pollfd entry{b.fd(), POLLIN, 0};
   EXPECT_EQ(poll(&entry, 1, 0), 0) << "an error stays on the socket";
 
   network_->a.Run("ip link set a0 up");
@@ -306,7 +306,7 @@ TEST_P(RingPortRingsRootTest, KnowsThatALocalSendersChecksumIsPartial) {
   const UniqueFd listener = Bound(SOCK_DGRAM);
   const UniqueFd sender = Connected(SOCK_DGRAM);
   ASSERT_EQ(send(sender.get(), "hello", 5, 0), 5);
-  ASSERT_TRUE(IsReadable(b.Fd()));
+  ASSERT_TRUE(IsReadable(b.fd()));
   std::vector<ReceivedFrame> received(1);
   ASSERT_EQ(b.Receive(received), 1u);
   EXPECT_EQ(received[0].checksum, Checksum::kPartial);
@@ -331,7 +331,7 @@ struct Stream {
     std::vector<ReceivedFrame> received(8);
     // Blocks come a little later than their frames.
     size_t count = 0;
-    while ((count = port.Receive(received)) > 0 || IsReadable(port.Fd(), 200)) {
+    while ((count = port.Receive(received)) > 0 || IsReadable(port.fd(), 200)) {
       for (size_t i = 0; i < count; ++i) {
         if (received[i].gso_size != 0) ++super_frames;
         EXPECT_TRUE(splitter.Split(received[i], [&](auto frame) { Add(frame); }));
@@ -389,7 +389,7 @@ TEST_P(RingPortRingsRootTest, CutsUdpSuperFrames) {
              setsockopt(sender.get(), SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment)));
   const std::string sent = Counting(20500).bytes;
   ASSERT_EQ(send(sender.get(), sent.data(), sent.size(), 0), 20500);
-  ASSERT_TRUE(IsReadable(b.Fd()));
+  ASSERT_TRUE(IsReadable(b.fd()));
   Stream stream;
   stream.ReadAll(b);
   EXPECT_EQ(stream.super_frames, 1u);
@@ -444,7 +444,7 @@ TEST_P(RingPortRingsRootTest, PutsVlanTagsBack) {
   SendFrame(a, tagged);
   SendFrame(a, long_tagged);
   std::vector<ReceivedFrame> received(4);
-  ASSERT_TRUE(IsReadable(b.Fd()));
+  ASSERT_TRUE(IsReadable(b.fd()));
   ASSERT_EQ(b.Receive(received), 2u);
   EXPECT_EQ(Describe(received[0].bytes), Describe(tagged));
   EXPECT_TRUE(std::ranges::equal(received[0].bytes, tagged));
@@ -472,7 +472,7 @@ TEST_P(RingPortRingsRootTest, StampsFramesOnArrivalIfAsked) {
     // A block that was read makes the socket readable until it is given back.
     size_t count = 0;
     while (count == 0) {
-      ASSERT_TRUE(IsReadable(b.Fd()));
+      ASSERT_TRUE(IsReadable(b.fd()));
       count = b.Receive(received);
     }
     ASSERT_EQ(count, 1u);

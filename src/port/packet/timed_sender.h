@@ -40,7 +40,7 @@ class TimedSender {
   Result Send(FrameToSend frame, Instant due);
 
   // Becomes readable (poll: POLLERR) when frames have left or missed their time.
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   // Reads what is known of frames. `now`: CLOCK_MONOTONIC. `left` gets the lateness of each that
   // has left, negative if it left early. Returns how many frames that concerned.
   size_t ReadFates(Instant now, const std::function<void(Duration)>& left = {});

@@ -1,5 +1,6 @@
 // Frames with times, on a veth pair whose queueing discipline keeps them. Skipped where the kernel
-// has none such: tests/ns3/device/test_departures.py runs this on a kernel in virtual time, which has.
+// has none such: tests/ns3/device/test_departures.py runs this on a kernel in virtual time, which
+// has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -45,7 +46,7 @@ class TimedSenderTest : public testing::TestWithParam<Case> {
   // Waits until all frames have a fate.
   static void Settle(TimedSender& sender) {
     while (sender.Waiting() > 0) {
-      pollfd entry{sender.Fd(), 0, 0};
+      pollfd entry{sender.fd(), 0, 0};
       poll(&entry, 1, 100);
       sender.ReadFates(MonotonicClock::Now());
     }
@@ -53,7 +54,7 @@ class TimedSenderTest : public testing::TestWithParam<Case> {
   static std::vector<int> NumbersFrom(RingPort& port, size_t wanted) {
     std::vector<int> numbers;
     std::vector<ReceivedFrame> burst(64);
-    while (numbers.size() < wanted && IsReadable(port.Fd())) {
+    while (numbers.size() < wanted && IsReadable(port.fd())) {
       const size_t count = port.Receive(burst);
       for (size_t i = 0; i < count; ++i)
         numbers.push_back(std::to_integer<int>(burst[i].bytes[14]));

@@ -38,12 +38,12 @@ TunPort::TunPort(UniqueFd device, TunOptions options, TunInterface interface)
       memory_(std::make_unique_for_overwrite<std::byte[]>(kBurst * Room())) {
   if (interface_.control) mtu_ = InterfaceMtu(interface_.control.get(), interface_.ifindex);
   if (options_.kernel_drops) drops_before_ = options_.kernel_drops();
-  const int flags = SystemCall("fcntl F_GETFL on a TUN device", fcntl(Fd(), F_GETFL));
-  SystemCall("fcntl F_SETFL O_NONBLOCK on a TUN device", fcntl(Fd(), F_SETFL, flags | O_NONBLOCK));
+  const int flags = SystemCall("fcntl F_GETFL on a TUN device", fcntl(fd(), F_GETFL));
+  SystemCall("fcntl F_SETFL O_NONBLOCK on a TUN device", fcntl(fd(), F_SETFL, flags | O_NONBLOCK));
 }
 
 TunPort::~TunPort() {
-  if (device_ && options_.vnet_header) ioctl(Fd(), TUNSETOFFLOAD, 0);
+  if (device_ && options_.vnet_header) ioctl(fd(), TUNSETOFFLOAD, 0);
 }
 
 size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
@@ -54,7 +54,7 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
     std::byte* const memory = memory_.get() + count * Room();
     // The device truncates packets that do not fit: one extra byte of room distinguishes a full
     // from a truncated one.
-    const ssize_t length = read(Fd(), memory, Room());
+    const ssize_t length = read(fd(), memory, Room());
     if (length < 0 && errno == EINTR) continue;
     if (length < 0 && errno == EBADFD) BecomeSilent();
     if (length <= 0) break;  // EAGAIN: no packet; anything else: it is down or gone
@@ -83,7 +83,7 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
 // starts, which can be neither read nor written.
 void TunPort::BecomeSilent() {
   const UniqueFd nothing(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  if (nothing) dup3(nothing.get(), Fd(), O_CLOEXEC);
+  if (nothing) dup3(nothing.get(), fd(), O_CLOEXEC);
 }
 
 size_t TunPort::MostNow() const {

@@ -54,7 +54,7 @@ class TunPort final : public AnyPort {
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override { return refused_; }
-  int Fd() override { return device_.get(); }
+  int fd() override { return device_.get(); }
   PortCounters Counters() override;  // any thread
   uint32_t Mtu() const override { return mtu_; }
   bool Up() override;

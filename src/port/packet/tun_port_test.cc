@@ -80,7 +80,7 @@ TEST(TunPortTest, WritesUntilTheDeviceIsFull) {
 TEST(TunPortTest, CountsWhatTheDeviceRefuses) {
   Device device;
   TunPort port(std::move(device.user));
-  shutdown(port.Fd(), SHUT_WR);
+  shutdown(port.fd(), SHUT_WR);
   signal(SIGPIPE, SIG_IGN);
   const std::string packet("x");
   const FrameToSend frame = std::as_bytes(std::span(packet));

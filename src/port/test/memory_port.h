@@ -23,7 +23,7 @@ class MemoryPort final : public AnyPort {
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override { return refused_; }
-  int Fd() override { return in_->readable.get(); }
+  int fd() override { return in_->readable.get(); }
   PortCounters Counters() override {
     PortCounters counters = counters_;
     counters.rx_waiting = in_->used - in_->lent;

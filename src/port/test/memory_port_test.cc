@@ -58,17 +58,17 @@ TEST(MemoryPortTest, AFullQueueIsBackPressureUntilFramesAreGivenBack) {
 
 TEST(MemoryPortTest, IsReadableWhileReceiveWouldReturnSomething) {
   auto [a, b] = MemoryPort::MakePair();
-  EXPECT_FALSE(IsReadable(b.Fd()));
+  EXPECT_FALSE(IsReadable(b.fd()));
   const auto x = Bytes("x");
   Send(a, x);
   Send(a, x);
-  EXPECT_TRUE(IsReadable(b.Fd()));
-  EXPECT_FALSE(IsReadable(a.Fd()));
+  EXPECT_TRUE(IsReadable(b.fd()));
+  EXPECT_FALSE(IsReadable(a.fd()));
   std::vector<ReceivedFrame> received(1);
   b.Receive(received);
-  EXPECT_TRUE(IsReadable(b.Fd()));
+  EXPECT_TRUE(IsReadable(b.fd()));
   b.Receive(received);
-  EXPECT_FALSE(IsReadable(b.Fd()));
+  EXPECT_FALSE(IsReadable(b.fd()));
   EXPECT_EQ(b.Receive(received), 0u);
 }
 
@@ -103,11 +103,11 @@ TEST(AnyPortTest, HoldsAnyPort) {
   const auto x = Bytes("x");
   const FrameToSend frame(x);
   EXPECT_EQ(any->Transmit({&frame, 1}), 1u);
-  EXPECT_TRUE(IsReadable(b.Fd()));
+  EXPECT_TRUE(IsReadable(b.fd()));
   EXPECT_EQ(any->Counters().tx_frames, 1u);
   std::vector<ReceivedFrame> received(1);
   EXPECT_EQ(any->Receive(received), 0u);
-  EXPECT_GE(any->Fd(), 0);
+  EXPECT_GE(any->fd(), 0);
 }
 
 }  // namespace

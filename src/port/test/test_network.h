@@ -123,7 +123,7 @@ inline size_t SendFrame(AnyPort& port, const std::vector<std::byte>& frame) {
 inline std::vector<std::string> ReceiveDescribed(AnyPort& port, size_t wanted) {
   std::vector<std::string> all;
   std::vector<ReceivedFrame> burst(64);
-  while (all.size() < wanted && IsReadable(port.Fd())) {
+  while (all.size() < wanted && IsReadable(port.fd())) {
     const size_t count = port.Receive(burst);
     for (size_t i = 0; i < count; ++i) all.push_back(wire::packet::Describe(burst[i].bytes));
   }

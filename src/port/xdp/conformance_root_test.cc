@@ -253,7 +253,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
       for (size_t i = 0; i < count; ++i) {
         all.emplace_back(frames[i].bytes.begin(), frames[i].bytes.end());
       }
-      if (count == 0 && !io::IsReadable(port.Fd(), 1000)) break;
+      if (count == 0 && !io::IsReadable(port.fd(), 1000)) break;
     }
     return all;
   }
@@ -300,7 +300,7 @@ TEST_P(ConformanceTest, CarriesNothingWhereNothingIsOffered) {
   EXPECT_EQ(port_->Receive(frames), 0u);
   EXPECT_EQ(port_->Receive({}), 0u);
   EXPECT_EQ(port_->Transmit({}), 0u);
-  EXPECT_FALSE(io::IsReadable(port_->Fd(), 0));
+  EXPECT_FALSE(io::IsReadable(port_->fd(), 0));
   EXPECT_TRUE(port_->Up());
   EXPECT_EQ(port_->Counters().rx_frames + port_->Counters().tx_frames, 0u);
 }
@@ -480,7 +480,7 @@ TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
   for (uint32_t i = 0; i < 60; ++i) frames.push_back(Numbered(i));
   SendAll(*outside_, frames, 60);
   std::vector<ReceivedFrame> lent(5);
-  ASSERT_TRUE(io::IsReadable(port_->Fd()));
+  ASSERT_TRUE(io::IsReadable(port_->fd()));
   const size_t count = port_->Receive(lent);
   ASSERT_GE(count, 1u);
   SendAll(*port_, frames, 60);
@@ -508,7 +508,7 @@ TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
         sendto(socket.get(), text.data(), bytes, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
         static_cast<ssize_t>(bytes));
     std::vector<ReceivedFrame> frames(1);
-    while (port_->Receive(frames) == 0) ASSERT_TRUE(io::IsReadable(port_->Fd()));
+    while (port_->Receive(frames) == 0) ASSERT_TRUE(io::IsReadable(port_->fd()));
     io::SuperFrameSplitter splitter;
     size_t whole = 0;
     EXPECT_TRUE(splitter.Split(frames[0], [&](std::span<std::byte> frame) {

@@ -136,12 +136,12 @@ Attached AwaitEnd(int connection) {
 
 // With a program a driver may refuse to switch offloads on (veth_xdp_set() in drivers/net/veth.c).
 void AwaitEndOf(const Attached& attached, const Guarded& guarded) {
-  constexpr Duration kPatience = Duration::Seconds(5);
+  constexpr Duration kTimeout = Duration::Seconds(5);
   if (attached.left != 0) {
     const sys::NamespaceScope scope(guarded.network.get());
     DetachLeft(guarded.ifindex, attached.left);
   }
-  if (attached.program != 0) AwaitUnloaded(attached.program, kPatience);
+  if (attached.program != 0) AwaitUnloaded(attached.program, kTimeout);
 }
 
 void Guard(const Guarded& guarded, int connection) {

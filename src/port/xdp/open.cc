@@ -19,8 +19,8 @@
 namespace viaduct::xdp {
 namespace {
 
-constexpr uint32_t kMostQueues = 62;  // broker::kMaxDescriptors without the two others
-constexpr Duration kCarrierPatience = Duration::Seconds(10);
+constexpr uint32_t kMaxQueues = 62;  // broker::kMaxDescriptors without the two others
+constexpr Duration kCarrierTimeout = Duration::Seconds(10);
 // asm-generic/socket.h, Linux 5.11.
 constexpr int kPreferBusyPoll = 69, kBusyPollBudget = 70;
 
@@ -58,12 +58,12 @@ UniqueFd OpenSocket(const Request& request) {
 }
 
 void AwaitCarrier(const sys::LinkInfo& before) {
-  if (!before.running || sys::Netlink().AwaitRunning(before.name, kCarrierPatience)) return;
+  if (!before.running || sys::Netlink().AwaitRunning(before.name, kCarrierTimeout)) return;
   throw EnvironmentError(
       fmt::format("AF_XDP on interface {}: it lost its carrier when the program was attached, and "
                   "has not got it "
                   "back after {} s; use AF_PACKET",
-                  before.name, kCarrierPatience.ToSeconds()));
+                  before.name, kCarrierTimeout.ToSeconds()));
 }
 
 // The files of a process that has changed its user are root's; this says who it is.
@@ -103,11 +103,11 @@ Opened Open(const Request& request) {
   const sys::LinkInfo link = Examine(request.interface, "AF_XDP");
   const UniqueFd here = sys::OpenCurrentNamespace();
   const uint32_t queues = sys::ReceiveQueues(here.get(), request.interface);
-  if (queues > kMostQueues) {
+  if (queues > kMaxQueues) {
     throw EnvironmentError(
         fmt::format("AF_XDP on interface {}: it has {} receive queues, {} are the most; ethtool -L "
                     "{} combined {}",
-                    request.interface, queues, kMostQueues, request.interface, kMostQueues));
+                    request.interface, queues, kMaxQueues, request.interface, kMaxQueues));
   }
   Opened opened;
   for (uint32_t queue = 0; queue < queues; ++queue) {

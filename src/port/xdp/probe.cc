@@ -10,7 +10,7 @@
 namespace viaduct::xdp {
 namespace {
 
-constexpr Duration kPatience = Duration::Seconds(2);  // for a carrier
+constexpr Duration kTimeout = Duration::Seconds(2);  // for a carrier
 
 // How a port works on a veth pair with this MTU.
 io::XdpState Try(int mtu) {
@@ -19,7 +19,7 @@ io::XdpState Try(int mtu) {
     sys::Netlink session;
     session.CreateVethPair({-1, "probe", std::nullopt, mtu}, {-1, "other", std::nullopt, mtu});
     for (const char* name : {"probe", "other"}) session.SetUp(session.IfIndex(name), true);
-    session.AwaitRunning("probe", kPatience);
+    session.AwaitRunning("probe", kTimeout);
     state = OpenXdpPort({.interface = "probe"}, {.slots = 64, .send_slots = 64}).state();
   });
   return state;

@@ -247,9 +247,9 @@ void DetachLeft(int ifindex, uint32_t program) {
   }
 }
 
-void AwaitUnloaded(uint32_t program, Duration patience) {
+void AwaitUnloaded(uint32_t program, Duration timeout) {
   constexpr int kPauseMs = 1;
-  const Instant end = MonotonicClock::Now() + patience;
+  const Instant end = MonotonicClock::Now() + timeout;
   while (UniqueFd(bpf_prog_get_fd_by_id(program)) && MonotonicClock::Now() < end) {
     poll(nullptr, 0, kPauseMs);
   }

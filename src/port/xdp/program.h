@@ -67,7 +67,7 @@ class Program {
 void DetachLeft(int ifindex, uint32_t program);
 
 // Waits, for so long at most, until a program is no longer loaded.
-void AwaitUnloaded(uint32_t program, Duration patience);
+void AwaitUnloaded(uint32_t program, Duration timeout);
 
 // What XDP programs the interface has, in words: "program 17 (xdp_drop), native". Empty: none.
 std::string DescribePrograms(int ifindex);

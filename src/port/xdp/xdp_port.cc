@@ -133,7 +133,7 @@ class XdpPort::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  int Fd() const { return all_ ? all_.get() : queues_.front().socket.get(); }
+  int fd() const { return all_ ? all_.get() : queues_.front().socket.get(); }
   uint32_t Mtu() const { return mtu_; }
   bool Up() const { return InterfaceIsUp(control_.get(), ifindex_); }
   const XdpState& state() const { return state_; }
@@ -478,7 +478,7 @@ size_t XdpPort::Receive(std::span<ReceivedFrame> frames) { return impl_->Receive
 size_t XdpPort::Transmit(std::span<const FrameToSend> frames) { return impl_->Transmit(frames); }
 std::span<const uint32_t> XdpPort::Refused() const { return impl_->Refused(); }
 size_t XdpPort::BytesInFlight() { return impl_->BytesInFlight(); }
-int XdpPort::Fd() { return impl_->Fd(); }
+int XdpPort::fd() { return impl_->fd(); }
 PortCounters XdpPort::Counters() { return impl_->Counters(); }
 bool XdpPort::Up() { return impl_->Up(); }
 uint32_t XdpPort::Mtu() const { return impl_->Mtu(); }

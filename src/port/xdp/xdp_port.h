@@ -86,7 +86,7 @@ class XdpPort final : public AnyPort {
   size_t Transmit(std::span<const FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override;
   size_t BytesInFlight() override;
-  int Fd() override;
+  int fd() override;
   PortCounters Counters() override;
   bool Up() override;
   uint32_t Mtu() const override;

@@ -186,7 +186,7 @@ TEST_F(XdpPortRootTest, GivesTheKernelWhatTheFilterDoesNotMatch) {
   EXPECT_EQ(io::SendFrame(a, Udp53(54)), 1u);
   EXPECT_EQ(io::ReceiveDescribed(port, 1), std::vector<std::string>{Describe(Udp53(53))});
   EXPECT_EQ(io::ReceiveDescribed(kernel, 1), std::vector<std::string>{Describe(Udp53(54))});
-  EXPECT_FALSE(io::IsReadable(port.Fd(), 0));
+  EXPECT_FALSE(io::IsReadable(port.fd(), 0));
 }
 
 TEST_F(XdpPortRootTest, FiltersAsLibpcapDoes) {
@@ -232,7 +232,7 @@ TEST_F(XdpPortRootTest, ForwardsWithoutACopy) {
   for (int round = 0; round < 300; ++round) {
     const auto frame = Udp53(static_cast<uint16_t>(round));
     ASSERT_EQ(io::SendFrame(a, frame), 1u);
-    ASSERT_TRUE(io::IsReadable(from.Fd()));
+    ASSERT_TRUE(io::IsReadable(from.fd()));
     std::vector<ReceivedFrame> received(4);
     ASSERT_EQ(from.Receive(received), 1u);
     const auto kept = from.Keep(0);
@@ -247,7 +247,7 @@ TEST_F(XdpPortRootTest, ForwardsWithoutACopy) {
     auto expected = frame;
     expected.back() = std::byte{'!'};
     std::vector<ReceivedFrame> came(1);
-    while (d.Receive(came) == 0) ASSERT_TRUE(io::IsReadable(d.Fd()));
+    while (d.Receive(came) == 0) ASSERT_TRUE(io::IsReadable(d.fd()));
     EXPECT_TRUE(std::ranges::equal(came[0].bytes, expected)) << "what was written where it was";
     (void)d.Receive(came);
   }
@@ -268,9 +268,9 @@ TEST_F(XdpPortRootTest, HasASocketForEachQueue) {
   std::vector<ReceivedFrame> frames(64);
   size_t received = 0;
   for (uint16_t i = 0; i < 50; ++i) ASSERT_EQ(io::SendFrame(other, Udp53(i)), 1u);
-  while (received < 50 && io::IsReadable(port.Fd())) received += port.Receive(frames);
+  while (received < 50 && io::IsReadable(port.fd())) received += port.Receive(frames);
   EXPECT_EQ(received, 50u);
-  EXPECT_FALSE(io::IsReadable(port.Fd(), 0));
+  EXPECT_FALSE(io::IsReadable(port.fd(), 0));
 }
 
 TEST_F(XdpPortRootTest, PollsBusilyIfAsked) {
@@ -293,7 +293,7 @@ TEST_F(XdpPortRootTest, StampsFramesWhenTheyArrive) {
   };
   const int64_t before = now();
   ASSERT_EQ(io::SendFrame(a, Udp53(1)), 1u);
-  ASSERT_TRUE(io::IsReadable(port.Fd()));
+  ASSERT_TRUE(io::IsReadable(port.fd()));
   const int64_t after = now();
   std::vector<ReceivedFrame> frames(1);
   ASSERT_EQ(port.Receive(frames), 1u);
@@ -361,7 +361,7 @@ class UnprivilegedTest : public XdpPortRootTest {
       try {
         XdpPort port(std::move(opened.sockets), {.slots = 256, .send_slots = 256});
         std::vector<ReceivedFrame> frames(1);
-        if (!io::IsReadable(port.Fd(), 5000) || port.Receive(frames) != 1) said = "no frame";
+        if (!io::IsReadable(port.fd(), 5000) || port.Receive(frames) != 1) said = "no frame";
       } catch (const Error& error) {
         said = error.what();
       }

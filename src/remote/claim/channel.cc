@@ -15,9 +15,9 @@ namespace viaduct::claim {
 namespace {
 
 // A handshake is less than a thousand bytes.
-constexpr size_t kMostStrangeBytes = 16 * 1024;
+constexpr size_t kMaxStrangeBytes = 16 * 1024;
 // Of an end that does not read what it is sent.
-constexpr size_t kMostWaiting = 4 * kMaxOffer;
+constexpr size_t kMaxWaiting = 4 * kMaxOffer;
 
 bool MustWait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -39,7 +39,7 @@ std::vector<std::string> Channel::Serve() {
   if (got < 0 && MustWait()) return {};
   if (got < 0) ThrowEnded();
   if (got == 0) throw ChannelEnded("the other end has closed the connection");
-  if (!IsOpen() && (strange_bytes_ += static_cast<size_t>(got)) > kMostStrangeBytes) {
+  if (!IsOpen() && (strange_bytes_ += static_cast<size_t>(got)) > kMaxStrangeBytes) {
     throw TlsError("too many bytes before the key was shown", false);
   }
   std::string text;
@@ -61,7 +61,7 @@ std::vector<std::string> Channel::Serve() {
 }
 
 void Channel::Send(std::string_view line) {
-  if (output_.size() > kMostWaiting) throw ChannelEnded("the other end reads nothing");
+  if (output_.size() > kMaxWaiting) throw ChannelEnded("the other end reads nothing");
   tls_.Send(std::string(line) + "\n");
   output_ += tls_.Output();
   Flush();

@@ -25,7 +25,7 @@ class Channel {
   // A connected socket. `context` must outlive this; `longest`: bytes of a line that may arrive.
   Channel(UniqueFd socket, const TlsContext& context, size_t longest);
 
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   // What poll(2) is to look for.
   short Events() const;
   // Both ends have shown that they have the key.

@@ -81,7 +81,7 @@ ControlClient::~ControlClient() {
   *alive_ = false;
   if (connecting_) loop_.Forget(connecting_.get());
   if (!channel_) return;
-  loop_.Forget(channel_->Fd());
+  loop_.Forget(channel_->fd());
   try {
     if (has_node_) channel_->Send(Encode(Leave{has_failed_}));
   } catch (const Error&) {  // the hub notices
@@ -123,7 +123,7 @@ void ControlClient::FinishConnecting() {
 
 void ControlClient::Watch() {
   loop_.Watch(
-      channel_->Fd(), [this] { Serve(); }, channel_->Events());
+      channel_->fd(), [this] { Serve(); }, channel_->Events());
 }
 
 void ControlClient::Serve() {
@@ -157,7 +157,7 @@ void ControlClient::Hear(const std::string& line) {
   has_node_ = true;
   session_ = offer->session;
   options_.node = offer->node;  // by name, from a hub that has been started again
-  options_.claimed(*offer, PeerAddress(channel_->Fd()));
+  options_.claimed(*offer, PeerAddress(channel_->fd()));
   SayAlive();  // from then on the hub keeps the node for the session
 }
 
@@ -165,7 +165,7 @@ void ControlClient::Hear(const std::string& line) {
 void ControlClient::Fail(const std::string& why, bool is_answer) {
   if (connecting_) loop_.Forget(connecting_.get());
   connecting_.reset();
-  if (channel_) loop_.Forget(channel_->Fd());
+  if (channel_) loop_.Forget(channel_->fd());
   channel_.reset();
   const bool was_connected = std::exchange(has_node_, false);
   if (!was_connected) next_ = (next_ + 1) % addresses_.size();
@@ -179,7 +179,7 @@ void ControlClient::Tick() {
   const bool is_trying = connecting_ || (channel_ && !has_node_);
   if (has_node_ && now - heard_ > options_.silence) {
     Fail("the hub is silent", false);
-  } else if (is_trying && now - since_ > options_.patience) {
+  } else if (is_trying && now - since_ > options_.timeout) {
     Fail("the hub does not answer", false);
   } else if (has_node_) {
     SayAlive();

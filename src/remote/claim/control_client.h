@@ -42,9 +42,9 @@ struct ClientOptions {
   std::function<void(const std::string& why, bool is_answer)> trouble;
 
   Duration beat = Duration::Seconds(1);
-  Duration silence = Duration::Seconds(5);   // after which the connection is lost
-  Duration patience = Duration::Seconds(5);  // until the hub has answered
-  Duration pause = Duration::Seconds(1);     // between attempts
+  Duration silence = Duration::Seconds(5);  // after which the connection is lost
+  Duration timeout = Duration::Seconds(5);  // until the hub has answered
+  Duration pause = Duration::Seconds(1);    // between attempts
 };
 
 class ControlClient {

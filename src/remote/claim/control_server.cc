@@ -195,13 +195,13 @@ void ControlServer::MakeRoom(const wire::IpAddress& newcomer) {
   }
   if (oldest == nullptr) return;
   ++counters_.too_many;
-  Drop(oldest->channel.Fd(), false);
+  Drop(oldest->channel.fd(), false);
 }
 
 size_t ControlServer::Strangers() const { return peers_.size() - counters_.clients; }
 
 void ControlServer::Watch(Peer& peer) {
-  const int fd = peer.channel.Fd();
+  const int fd = peer.channel.fd();
   loop_.Watch(
       fd, [this, fd] { Serve(fd); }, peer.channel.Events());
 }
@@ -258,7 +258,7 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
     return false;
   }
   const bool returns = !request.session.empty() && request.session == node->session;
-  if (node->peer != nullptr) Drop(node->peer->channel.Fd(), true);  // its former connection
+  if (node->peer != nullptr) Drop(node->peer->channel.fd(), true);  // its former connection
   Offer offer;
   try {
     offer = options_.claim({node->name, peer.address, returns, request.wireguard});
@@ -298,7 +298,7 @@ void ControlServer::Confirm(const std::string& node) {
     SendOffer(*peer);
     Watch(*peer);
   } catch (const Error&) {
-    Drop(peer->channel.Fd(), true);
+    Drop(peer->channel.fd(), true);
   }
 }
 
@@ -380,7 +380,7 @@ void ControlServer::Tick() {
   for (const auto& [fd, peer] : peers_) {
     const bool is_client = peer->node != nullptr;
     const bool is_silent = is_client && now - peer->heard > options_.silence;
-    const bool is_slow = !is_client && now - peer->since > options_.patience;
+    const bool is_slow = !is_client && now - peer->since > options_.timeout;
     counters_.silent += is_silent ? 1 : 0;
     counters_.too_slow += is_slow && !peer->is_refused ? 1 : 0;
     bool has_failed = false;

@@ -43,7 +43,7 @@ struct ServerOptions {
   Duration beat = Duration::Seconds(1);          // how often each end says that it is alive
   Duration silence = Duration::Seconds(5);       // after which the other is gone
   Duration reservation = Duration::Seconds(60);  // for which a client that is gone may return
-  Duration patience = Duration::Seconds(5);      // from a connection to its claim
+  Duration timeout = Duration::Seconds(5);       // from a connection to its claim
   size_t most_strangers = 256;  // connections that have not claimed; the oldest goes
   size_t most_clients = 4096;
 };
@@ -58,7 +58,7 @@ struct ServerCounters {
   // Refused connections and claims.
   uint64_t wrong_key = 0;
   uint64_t no_handshake = 0;  // what came was not TLS 1.3 as it should be
-  uint64_t too_slow = 0;      // no claim within the patience
+  uint64_t too_slow = 0;      // no claim within the timeout
   uint64_t too_many = 0;      // connections
   uint64_t malformed = 0;     // messages, of a client that has the key
   uint64_t unknown_node = 0;

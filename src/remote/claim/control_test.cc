@@ -12,7 +12,7 @@
 namespace viaduct::claim {
 namespace {
 
-const Duration kPatience = Duration::Seconds(10);
+const Duration kTimeout = Duration::Seconds(10);
 
 Key KeyOf(uint8_t number) {
   Key key;
@@ -53,7 +53,7 @@ class ControlTest : public testing::Test {
     options.nodes = {"n1", "n2"};
     options.beat = Duration::Milliseconds(20);
     options.silence = Duration::Milliseconds(300);
-    options.patience = Duration::Milliseconds(300);
+    options.timeout = Duration::Milliseconds(300);
     return options;
   }
 
@@ -99,7 +99,7 @@ class ControlTest : public testing::Test {
 
   template <class Condition>
   [[nodiscard]] bool Await(const Condition& condition) {
-    return loop_.Run(condition, MonotonicClock::Now() + kPatience);
+    return loop_.Run(condition, MonotonicClock::Now() + kTimeout);
   }
   void Pass(Duration time) {
     loop_.Run([] { return false; }, MonotonicClock::Now() + time);
@@ -395,7 +395,7 @@ TEST_F(ControlTest, WhoSaysNothingIsSentAway) {
 TEST_F(ControlTest, ACrowdOfStrangersIsInNobodysWay) {
   ServerOptions options = Defaults();
   options.most_strangers = 4;
-  options.patience = kPatience;
+  options.timeout = kTimeout;
   Serve(options);
   std::vector<UniqueFd> strangers;
   strangers.reserve(50);

@@ -9,12 +9,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kLongestName = 253;    // RFC 1035, 2.3.4, as text
-constexpr size_t kLongestNode = 255;    // of a file's name, which a record's is
-constexpr size_t kLongestSession = 64;  // characters
-constexpr size_t kMostAddresses = 256, kMostRoutes = 16384, kMostNames = 65536;
-constexpr int kLeastMtu = 68, kLeastIpv6Mtu = 1280;
-constexpr int kMostMtu = 65535 - 70;  // VXLAN over IPv6 with its Ethernet header
+constexpr size_t kMaxNameLength = 253;    // RFC 1035, 2.3.4, as text
+constexpr size_t kMaxNodeLength = 255;    // of a file's name, which a record's is
+constexpr size_t kMaxSessionLength = 64;  // characters
+constexpr size_t kMaxAddresses = 256, kMaxRoutes = 16384, kMaxNames = 65536;
+constexpr int kMinMtu = 68, kMinIpv6Mtu = 1280;
+constexpr int kMaxMtu = 65535 - 70;  // VXLAN over IPv6 with its Ethernet header
 
 [[noreturn]] void Refuse(std::string_view key, std::string_view what) {
   throw MessageError(fmt::format("control connection: \"{}\" {}", key, what));
@@ -76,7 +76,7 @@ json Texts(const std::vector<Value>& values) {
 }
 
 std::vector<Route> ReadRoutes(const json& list) {
-  if (list.size() > kMostRoutes) Refuse("routes", "is too long");
+  if (list.size() > kMaxRoutes) Refuse("routes", "is too long");
   std::vector<Route> routes;
   routes.reserve(list.size());
   for (const json& entry : list) {
@@ -94,15 +94,15 @@ bool IsHostName(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_';
   };
-  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, is_allowed);
+  return !name.empty() && name.size() <= kMaxNameLength && std::ranges::all_of(name, is_allowed);
 }
 
 std::map<std::string, std::vector<wire::IpAddress>> ReadNames(const json& object) {
-  if (object.size() > kMostNames) Refuse("names", "is too long");
+  if (object.size() > kMaxNames) Refuse("names", "is too long");
   std::map<std::string, std::vector<wire::IpAddress>> names;
   for (const auto& [name, addresses] : object.items()) {
     if (!IsHostName(name)) Refuse("names", "has what is no name of a host");
-    names[name] = ParsedList<wire::IpAddress>(addresses, "names", kMostAddresses);
+    names[name] = ParsedList<wire::IpAddress>(addresses, "names", kMaxAddresses);
   }
   return names;
 }
@@ -112,7 +112,7 @@ void CheckMtu(const Offer& offer) {
   const bool has_ipv6 = std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
     return prefix.address.family == wire::Family::kIpv6;
   });
-  if (has_ipv6 && offer.mtu < kLeastIpv6Mtu) Refuse("mtu", "is too small for IPv6");
+  if (has_ipv6 && offer.mtu < kMinIpv6Mtu) Refuse("mtu", "is too small for IPv6");
 }
 
 json ParseObject(std::string_view line) {
@@ -175,14 +175,14 @@ json WriteOffer(const Offer& offer) {
 Offer ReadOffer(const json& object) {
   constexpr int64_t kVniEnd = 1 << 24, kLastPort = 65535;
   Offer offer;
-  offer.node = Word(At(object, "node", json::value_t::string), "node", kLongestNode);
+  offer.node = Word(At(object, "node", json::value_t::string), "node", kMaxNodeLength);
   offer.vni = static_cast<uint32_t>(WholeNumber(object, "vni", 1, kVniEnd - 1));
   offer.port = static_cast<uint16_t>(WholeNumber(object, "port", 1, kLastPort));
-  offer.mtu = static_cast<int>(WholeNumber(object, "mtu", kLeastMtu, kMostMtu));
+  offer.mtu = static_cast<int>(WholeNumber(object, "mtu", kMinMtu, kMaxMtu));
   offer.mac = Parsed<wire::MacAddress>(At(object, "mac", json::value_t::string), "mac");
   if (offer.mac.IsMulticast()) Refuse("mac", "is a group's");
   offer.addresses = ParsedList<wire::IpPrefix>(At(object, "addresses", json::value_t::array),
-                                               "addresses", kMostAddresses);
+                                               "addresses", kMaxAddresses);
   offer.gateways =
       ParsedList<wire::IpAddress>(At(object, "gateways", json::value_t::array), "gateways", 2);
   if (offer.gateways.size() == 2 && offer.gateways[0].family == offer.gateways[1].family) {
@@ -190,7 +190,7 @@ Offer ReadOffer(const json& object) {
   }
   offer.routes = ReadRoutes(At(object, "routes", json::value_t::array));
   offer.names = ReadNames(At(object, "names", json::value_t::object));
-  offer.session = Word(At(object, "session", json::value_t::string), "session", kLongestSession);
+  offer.session = Word(At(object, "session", json::value_t::string), "session", kMaxSessionLength);
   if (object.contains("wireguard")) {
     offer.wireguard = ReadTunnel(At(object, "wireguard", json::value_t::object));
   }
@@ -228,9 +228,9 @@ FromClient ParseFromClient(std::string_view line) {
                     version, kVersion));
   }
   Request request;
-  if (!object["claim"].is_null()) request.node = Word(object["claim"], "claim", kLongestNode);
+  if (!object["claim"].is_null()) request.node = Word(object["claim"], "claim", kMaxNodeLength);
   if (object.contains("session")) {
-    request.session = Word(object["session"], "session", kLongestSession);
+    request.session = Word(object["session"], "session", kMaxSessionLength);
   }
   if (object.contains("wireguard")) {
     request.wireguard = Parsed<TunnelKey>(object["wireguard"], "wireguard");

@@ -53,7 +53,7 @@ class EncryptionKeeper {
     prctl(PR_SET_NAME, "viaduct-hub");
     const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});
     while (true) {
-      std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+      std::array<pollfd, 2> waits{{{connection_.fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
       if (poll(waits.data(), waits.size(), -1) < 0) {
         if (errno == EINTR) continue;
         return;
@@ -97,7 +97,7 @@ class EncryptionKeeper {
     network_.emplace(secret, HubInside(), port);
     ipc::Reply reply;
     reply.value = {{"port", network_->Port()}};
-    reply.descriptors.push_back(OpenInnerSocket(network_->Fd()));
+    reply.descriptors.push_back(OpenInnerSocket(network_->fd()));
     return reply;
   }
 

@@ -24,7 +24,7 @@ class HubEncryption {
   // UsageError if the port is in use.
   explicit HubEncryption(uint16_t port);
 
-  int Fd() const { return root_.Fd(); }  // readable when root's half has ended
+  int fd() const { return root_.fd(); }  // readable when root's half has ended
   // Of the inner network, bound to the hub's address there and VXLAN's port.
   int inner_socket() const { return inner_socket_.get(); }
 

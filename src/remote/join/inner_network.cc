@@ -16,7 +16,7 @@ namespace {
 // The kernel looks a new interface's name up in the current namespace too.
 constexpr char kInterface[] = "viaduct-wg";
 constexpr int kUsualMtu = 1420;  // of WireGuard over either family on Ethernet
-constexpr int kLeastMtu = 576, kMostMtu = 65535;
+constexpr int kMinMtu = 576, kMaxMtu = 65535;
 // UDP, WireGuard's header and its authentication tag.
 constexpr int kWireguardOverhead = 8 + 16 + 16;
 // The other end may be behind a firewall or NAT, which forgets it if it is silent.
@@ -31,7 +31,7 @@ wire::IpPrefix HostPrefix(const wire::IpAddress& address) {
 int InnerMtu(const wire::IpAddress& outer) {
   const int header = outer.family == wire::Family::kIpv4 ? 20 : 40;
   try {
-    return std::clamp(sys::PathMtu(outer) - header - kWireguardOverhead, kLeastMtu, kMostMtu);
+    return std::clamp(sys::PathMtu(outer) - header - kWireguardOverhead, kMinMtu, kMaxMtu);
   } catch (const SystemError&) {
     return kUsualMtu;  // without a route nothing is known
   }
@@ -83,7 +83,7 @@ void InnerNetwork::Remove(const claim::TunnelKey& key) {
 // There is one interface for all: the narrowest way's. Longer packets are divided before they are
 // encrypted, not after: datagrams in parts are what networks lose.
 void InnerNetwork::AdjustMtu() {
-  int mtu = others_.empty() ? kUsualMtu : kMostMtu;
+  int mtu = others_.empty() ? kUsualMtu : kMaxMtu;
   for (const auto& [key, known] : others_) mtu = std::min(mtu, known.mtu);
   if (mtu == mtu_) return;
   sys::Netlink(namespace_.get()).SetMtu(ifindex_, mtu);

@@ -24,7 +24,7 @@ class InnerNetwork {
   // UsageError if the port is in use, or SystemError.
   InnerNetwork(const claim::TunnelKey& secret, const wire::IpAddress& own, uint16_t port);
 
-  int Fd() const { return namespace_.get(); }
+  int fd() const { return namespace_.get(); }
   uint16_t Port() { return wireguard_->Port(); }
 
   // Another end: its inner address, and its address outside, with its port if this end is to speak

@@ -20,7 +20,7 @@ class Join {
   explicit Join(const JoinRequest& request);
 
   const std::string& name() const { return name_; }  // of the record
-  int Fd() const { return root_.Fd(); }              // readable when root's half has ended
+  int fd() const { return root_.fd(); }              // readable when root's half has ended
   const std::string& interface() const { return interface_; }
 
   // The hub of an encrypted node knows this end anew (JoinNetwork::ChangeHub()). Throws UsageError.

@@ -92,7 +92,7 @@ json EncodeJoin(const JoinRequest& request) {
 
 JoinRequest DecodeJoin(const json& json) {
   constexpr uint16_t kFirstFreePort = 1024;
-  constexpr size_t kLongestName = 255;
+  constexpr size_t kMaxNameLength = 255;
   JoinRequest request;
   const auto offer = json.find("offer");
   if (offer == json.end() || !offer->is_object()) throw UsageError("request: no offer");
@@ -113,7 +113,7 @@ JoinRequest DecodeJoin(const json& json) {
   request.secret = claim::TunnelKey::Parse(ipc::Member<std::string>(json, "secret"));
   const bool is_path = request.into.find('/') != std::string::npos || request.into == "." ||
                        request.into == ".." || request.into.find('\0') != std::string::npos;
-  if (is_path || request.into.size() > kLongestName) {
+  if (is_path || request.into.size() > kMaxNameLength) {
     throw UsageError("--into: give the name of a network namespace (ip netns) or a pid");
   }
   return request;
@@ -201,7 +201,7 @@ void JoinNetwork::CreateInterface() {
   link.port = request_.offer.port;
   link.mac = request_.offer.mac;
   link.mtu = MtuOver(request_);
-  sys::Netlink here = inner_ ? sys::Netlink(inner_->Fd()) : sys::Netlink();
+  sys::Netlink here = inner_ ? sys::Netlink(inner_->fd()) : sys::Netlink();
   try {
     sys::CreateVxlan(here, link);
   } catch (const SystemError& error) {

@@ -10,7 +10,7 @@ namespace viaduct::emulate {
 namespace {
 
 // Between SIGTERM and SIGKILL, for what is in a node's namespace.
-constexpr Duration kNodePatience = Duration::Milliseconds(500);
+constexpr Duration kNodeTimeout = Duration::Milliseconds(500);
 
 // The interface, unless another one has its name by now. It is made by the record's name, and then
 // gets its own.
@@ -26,7 +26,7 @@ void RemoveInterface(const JoinInside& inside, const std::string& record, int ne
 void RemoveInside(const JoinInside& inside, const std::string& record, int network) {
   Attempts attempts;
   if (inside.own) {
-    attempts.Try([&] { sys::EndProcessesIn({inside.network.inode}, kNodePatience); });
+    attempts.Try([&] { sys::EndProcessesIn({inside.network.inode}, kNodeTimeout); });
   }
   attempts.Try([&] { RemoveInterface(inside, record, network); });
   attempts.Finish();

@@ -19,7 +19,7 @@ class ClientPort final : public io::AnyPort {
   size_t Transmit(std::span<const io::FrameToSend> packets) override;
   size_t BytesInFlight() override { return frames_->BytesInFlight() + waiting_.size(); }
   int TransmitFd() override { return frames_->TransmitFd(); }
-  int Fd() override { return frames_->Fd(); }
+  int fd() override { return frames_->fd(); }
   // Frames, and what this end says itself is among them. tx_dropped_error: also packets for a
   // client that did not tell where it is.
   io::PortCounters Counters() override;

@@ -104,7 +104,7 @@ void ClientWire::Give(wire::ConstBytes packet, Instant now, const Send& send) {
 }
 
 void ClientWire::Hold(wire::ConstBytes packet, Instant now) {
-  if (held_.size() == kMostHeld) {
+  if (held_.size() == kMaxHeld) {
     ++unresolved_;
     return;
   }
@@ -112,7 +112,7 @@ void ClientWire::Hold(wire::ConstBytes packet, Instant now) {
 }
 
 void ClientWire::ForgetOld(Instant now) {
-  while (!held_.empty() && now - held_.front().since > kPatience) {
+  while (!held_.empty() && now - held_.front().since > kTimeout) {
     held_.pop_front();
     ++unresolved_;
   }

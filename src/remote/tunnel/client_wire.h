@@ -29,8 +29,8 @@ class ClientWire {
   // The address of this end.
   static constexpr wire::MacAddress kMac{{0x06, 0x76, 0x64, 0, 0, 1}};
   // How many packets wait for the client to tell its MAC address, and for how long.
-  static constexpr size_t kMostHeld = 64;
-  static constexpr Duration kPatience = Duration::Seconds(3);
+  static constexpr size_t kMaxHeld = 64;
+  static constexpr Duration kTimeout = Duration::Seconds(3);
 
   // `own`: the node's addresses, which are the client's. `mtu`: of an IP packet to the client.
   ClientWire(std::vector<wire::IpAddress> own, size_t mtu);

@@ -101,11 +101,11 @@ TEST_F(ClientWireTest, PacketsWaitUntilTheClientSaysWhereItIs) {
 }
 
 TEST_F(ClientWireTest, PacketsForNobodyAreDroppedAndCounted) {
-  for (size_t i = 0; i < ClientWire::kMostHeld + 5; ++i) Give(PacketTo("10.0.0.1"));
+  for (size_t i = 0; i < ClientWire::kMaxHeld + 5; ++i) Give(PacketTo("10.0.0.1"));
   EXPECT_EQ(wire_.unresolved(), 5U) << "no more wait";
-  Pass(ClientWire::kPatience + Duration::Milliseconds(1));
+  Pass(ClientWire::kTimeout + Duration::Milliseconds(1));
   Give(PacketTo("10.0.0.1"));
-  EXPECT_EQ(wire_.unresolved(), 5U + ClientWire::kMostHeld) << "no longer";
+  EXPECT_EQ(wire_.unresolved(), 5U + ClientWire::kMaxHeld) << "no longer";
   Sent();
   EXPECT_EQ(Take(ArpOf("10.0.0.77")), "");
   EXPECT_EQ(Sent().size(), 2U) << "the last one, and the answer";

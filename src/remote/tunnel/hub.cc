@@ -74,9 +74,9 @@ void Hub::ShareSockets() {
 std::vector<int> Hub::Descriptors() const {
   std::vector<int> all;
   all.reserve(sockets_.size() + 3);
-  for (const auto& socket : sockets_) all.push_back(socket->Fd());
-  if (outside_) all.push_back(outside_->Fd());
-  if (readers_) all.insert(all.end(), {readers_->Fd(), readers_->EndFd()});
+  for (const auto& socket : sockets_) all.push_back(socket->fd());
+  if (outside_) all.push_back(outside_->fd());
+  if (readers_) all.insert(all.end(), {readers_->fd(), readers_->EndFd()});
   return all;
 }
 

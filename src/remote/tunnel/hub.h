@@ -76,7 +76,7 @@ class Hub {
   // Datagrams that were read.
   uint64_t datagrams() const { return intake_.counters().datagrams; }
   // Readable when Read() is to be called.
-  int Fd() const { return readers_ ? readers_->Fd() : underlay().Fd(); }
+  int fd() const { return readers_ ? readers_->fd() : underlay().fd(); }
 
   // All that it has open.
   std::vector<int> Descriptors() const;

@@ -27,7 +27,7 @@ std::vector<std::byte> FrameNo(int number, size_t length = 60) {
 // Reads until `datagrams` have been read in all.
 void ReadAll(Hub& hub, uint64_t datagrams) {
   while (hub.counters().datagrams < datagrams) {
-    pollfd wait{hub.Fd(), POLLIN, 0};
+    pollfd wait{hub.fd(), POLLIN, 0};
     ASSERT_EQ(poll(&wait, 1, 5000), 1);
     hub.Read();
   }
@@ -81,7 +81,7 @@ TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   ReadAll(hub, 1);
   const auto all = [&hub] { return hub.counters().datagrams + hub.counters().dropped_socket_full; };
   for (int i = 0; i < 1000 && all() < kMessages * kOfEach; ++i) {
-    pollfd wait{hub.Fd(), POLLIN, 0};
+    pollfd wait{hub.fd(), POLLIN, 0};
     poll(&wait, 1, 10);
     hub.Read();
   }
@@ -319,7 +319,7 @@ TEST(UnderlayTest, AClientsDatagramsAllComeToOneSocketWhateverTheirSourcePort) {
   for (uint32_t i = 0; i < kSockets; ++i) {
     uint32_t received = 0;
     while (received < kVnis / kSockets * kPorts) {
-      pollfd wait{sockets[i]->Fd(), POLLIN, 0};
+      pollfd wait{sockets[i]->fd(), POLLIN, 0};
       ASSERT_EQ(poll(&wait, 1, 5000), 1);
       sockets[i]->Receive([&](const Underlay::Message& message) {
         const size_t one = VxlanHeader::kSize + 60;

@@ -31,9 +31,9 @@ Intake::Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t po
           {.clients = nodes_.size(), .frames = waiting_frames, .max_frame = LongestFrame(nodes_)}) {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const uint32_t vni = nodes_[i].vni;
-    if (vni == 0 || vni > VxlanHeader::kMostVni) {
+    if (vni == 0 || vni > VxlanHeader::kMaxVni) {
       throw UsageError(fmt::format("node {}: VNI {} is not one of 1 to {}", nodes_[i].name, vni,
-                                   VxlanHeader::kMostVni));
+                                   VxlanHeader::kMaxVni));
     }
     if (by_vni_.size() <= vni) by_vni_.resize(vni + 1);
     if (by_vni_[vni] != 0) {

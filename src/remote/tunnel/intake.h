@@ -19,7 +19,7 @@ namespace viaduct::tunnel {
 // A node that a client elsewhere may claim.
 struct RemoteNode {
   std::string name;
-  uint32_t vni = 0;         // 1 to VxlanHeader::kMostVni; each once
+  uint32_t vni = 0;         // 1 to VxlanHeader::kMaxVni; each once
   size_t max_frame = 1518;  // bytes, without FCS; longer ones are dropped in both directions
   size_t tag_room = 0;      // how much of that is for VLAN tags, which most frames do not have
   // Its client's address. Empty: whoever Claim()s it.

@@ -52,7 +52,7 @@ void Readers::Wake() {
 
 void Readers::Run(Underlay& socket) {
   io::SuperFrameSplitter splitter;
-  std::array<pollfd, 2> wait{{{socket.Fd(), POLLIN, 0}, {end_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> wait{{{socket.fd(), POLLIN, 0}, {end_.get(), POLLIN, 0}}};
   for (;;) {
     if (poll(wait.data(), wait.size(), -1) < 0) continue;  // EINTR: a debugger's
     if (wait[1].revents != 0) return;
@@ -64,7 +64,7 @@ void Readers::Run(Underlay& socket) {
 size_t SuitableReaders() {
   cpu_set_t mine;
   if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 0;
-  return std::min<size_t>(static_cast<size_t>(CPU_COUNT(&mine)) - 1, kMostReaders);
+  return std::min<size_t>(static_cast<size_t>(CPU_COUNT(&mine)) - 1, kMaxReaders);
 }
 
 }  // namespace viaduct::tunnel

@@ -25,10 +25,10 @@ class Readers {
   Readers& operator=(const Readers&) = delete;
 
   // Readable when Attend() is to be called, also before the first frame has come.
-  int Fd() const { return wake_.get(); }
+  int fd() const { return wake_.get(); }
   // Its other descriptor.
   int EndFd() const { return end_.get(); }
-  // By the one that takes the frames, before it does: what comes from now on makes Fd() readable
+  // By the one that takes the frames, before it does: what comes from now on makes fd() readable
   // again. Starts the threads when it is first called: in a process that does not fork any more.
   void Attend();
 
@@ -44,8 +44,8 @@ class Readers {
 };
 
 // How many threads may read for a simulation or an engine on this machine: all processors that
-// this process may use but one, at most kMostReaders; 0 if there is no other.
+// this process may use but one, at most kMaxReaders; 0 if there is no other.
 size_t SuitableReaders();
-inline constexpr size_t kMostReaders = 8;
+inline constexpr size_t kMaxReaders = 8;
 
 }  // namespace viaduct::tunnel

@@ -25,7 +25,7 @@
 #define VXLAN_FLAG_I 0x08000000U
 #define IPV4_SOURCE 12  // offsets in headers
 #define IPV6_SOURCE 8
-#define MOST_SEGMENTS 128  // of a message (UDP_MAX_SEGMENTS)
+#define MAX_SEGMENTS 128  // of a message (UDP_MAX_SEGMENTS)
 #define INNER 16           // the frame in a datagram: behind UDP and VXLAN
 #define MAC_ADDRESSES 12   // bytes
 
@@ -191,7 +191,7 @@ int viaduct_share(struct __sk_buff* skb) {
   __u64 first = 0, like_first = 1;
   bpf_skb_load_bytes(skb, sizeof(struct udphdr), &first, sizeof first);
   const __u32 lost = segment == 0 ? 1 : (bytes + segment - 1) / segment;
-  for (__u32 i = 1; i < MOST_SEGMENTS && i < lost; ++i) {
+  for (__u32 i = 1; i < MAX_SEGMENTS && i < lost; ++i) {
     like_first += viaduct_refuse(skb, sizeof(struct udphdr) + i * segment, first);
   }
   count_refused(owner, strangers, like_first);

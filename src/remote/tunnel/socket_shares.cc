@@ -15,7 +15,7 @@
 namespace viaduct::tunnel {
 namespace {
 
-constexpr uint64_t kLeastRoom = 65536;  // bytes: a merged message
+constexpr uint64_t kMinRoom = 65536;  // bytes: a merged message
 
 // The kernel's program reads and writes the same memory.
 template <class T>
@@ -134,7 +134,7 @@ void SocketShares::Settle(uint32_t overflowed, bool is_drained) {
   if (overflowed != std::exchange(overflowed_, overflowed)) {
     // A datagram takes more of the kernel's memory than it is said to cost.
     const uint64_t room = shares_.sum->room;
-    Set(shares_.sum->room, std::max(room - room / 8, kLeastRoom));
+    Set(shares_.sum->room, std::max(room - room / 8, kMinRoom));
     differs_ = true;
   }
   if (!is_drained || !differs_.exchange(false)) return;

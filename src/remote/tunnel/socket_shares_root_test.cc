@@ -99,7 +99,7 @@ class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, s
   // Reads and takes until the hub has accounted for so many.
   void ReadAll(uint64_t datagrams) {
     for (int i = 0; i < 5000 && AllOfHub() < datagrams; ++i) {
-      pollfd wait{hub_.Fd(), POLLIN, 0};
+      pollfd wait{hub_.fd(), POLLIN, 0};
       poll(&wait, 1, 1);
       for (bool more = true; more;) {
         more = hub_.Read();
@@ -206,7 +206,7 @@ TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
   uint64_t sent = 0;
   const auto read = [&] {
     for (int i = 0; i < 5000 && AllRead() < sent; ++i) {
-      pollfd wait{hub_.Fd(), POLLIN, 0};
+      pollfd wait{hub_.fd(), POLLIN, 0};
       poll(&wait, 1, 1);
       while (hub_.Read()) {
       }

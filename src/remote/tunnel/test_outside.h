@@ -45,7 +45,7 @@ class Outside {
   std::vector<std::vector<std::byte>> Receive(size_t count) {
     std::vector<std::vector<std::byte>> all;
     while (all.size() < count) {
-      pollfd wait{socket_.Fd(), POLLIN, 0};
+      pollfd wait{socket_.fd(), POLLIN, 0};
       if (poll(&wait, 1, 5000) != 1) break;
       socket_.Receive([&](const Underlay::Message& message) {
         for (size_t at = 0; at < message.bytes.size();) {

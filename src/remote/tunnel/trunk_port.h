@@ -17,9 +17,9 @@ class SharedHub {
  public:
   // Throws as Hub does.
   SharedHub(std::vector<RemoteNode> nodes, const Hub::Options& options)
-      : hub_(std::move(nodes), options), fd_(hub_.Fd()) {}
+      : hub_(std::move(nodes), options), fd_(hub_.fd()) {}
 
-  int Fd() const { return fd_; }
+  int fd() const { return fd_; }
   // Any thread: calls use(Hub&) while nobody else uses it. The frames of clients wait meanwhile.
   template <class Use>
   auto With(Use&& use) {
@@ -38,8 +38,8 @@ class SharedHub {
 // order and by the shares of the hub. The lock is taken once a burst.
 class TrunkPort final : public io::AnyPort {
  public:
-  // The VLAN of a node; there are at most kMostNodes.
-  static constexpr size_t kMostNodes = 4094;
+  // The VLAN of a node; there are at most kMaxNodes.
+  static constexpr size_t kMaxNodes = 4094;
   static uint16_t ChannelOf(size_t node) { return static_cast<uint16_t>(node + 1); }
 
   explicit TrunkPort(std::shared_ptr<SharedHub> hub);
@@ -48,7 +48,7 @@ class TrunkPort final : public io::AnyPort {
   size_t Transmit(std::span<const io::FrameToSend> frames) override;
   // Those whose node has no client, and those that are too long for it.
   std::span<const uint32_t> Refused() const override { return refused_; }
-  int Fd() override { return hub_->Fd(); }
+  int fd() override { return hub_->fd(); }
   // Any thread. rx_dropped_ring_full: what the hub lost by itself (overload, the socket's buffer).
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return mtu_; }

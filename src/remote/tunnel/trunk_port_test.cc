@@ -43,7 +43,7 @@ class TrunkPortTest : public testing::TestWithParam<const char*> {
     std::vector<std::vector<std::byte>> all;
     std::array<io::ReceivedFrame, 64> burst;
     while (all.size() < count) {
-      pollfd wait{port_.Fd(), POLLIN, 0};
+      pollfd wait{port_.fd(), POLLIN, 0};
       if (poll(&wait, 1, 5000) != 1) break;
       const size_t got = port_.Receive(burst);
       for (size_t i = 0; i < got; ++i) {

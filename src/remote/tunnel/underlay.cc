@@ -116,13 +116,13 @@ Underlay::Underlay(const Options& options)
 Underlay::~Underlay() = default;
 
 SocketShares& Underlay::Share(std::span<const uint32_t> vnis) {
-  shares_ = std::make_unique<SocketShares>(Fd(), vnis, static_cast<size_t>(receive_buffer_));
+  shares_ = std::make_unique<SocketShares>(fd(), vnis, static_cast<size_t>(receive_buffer_));
   return *shares_;
 }
 
 void Underlay::Unshare() {
   if (!shares_) return;
-  SetSocketOption(Fd(), SOL_SOCKET, SO_DETACH_BPF, 0, "SO_DETACH_BPF");
+  SetSocketOption(fd(), SOL_SOCKET, SO_DETACH_BPF, 0, "SO_DETACH_BPF");
   shares_.reset();
 }
 
@@ -140,7 +140,7 @@ void Underlay::Bind(const Options& options) {
     if (!socket_) return false;
     if (options.beside != nullptr) {
       // The first one had the port for itself before: no other hub's socket is beside it.
-      for (const int fd : {options.beside->Fd(), Fd()}) {
+      for (const int fd : {options.beside->fd(), fd()}) {
         SetSocketOption(fd, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT");
       }
     }
@@ -151,10 +151,10 @@ void Underlay::Bind(const Options& options) {
       std::memcpy(&bound, &in, sizeof in);
     } else {
       if (options.address.empty())
-        SetSocketOption(Fd(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
+        SetSocketOption(fd(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
       std::memcpy(&bound, &Peer(address, port).as_in6(), sizeof(sockaddr_in6));
     }
-    return bind(Fd(), reinterpret_cast<const sockaddr*>(&bound), LengthOf(bound)) == 0;
+    return bind(fd(), reinterpret_cast<const sockaddr*>(&bound), LengthOf(bound)) == 0;
   };
   bool is_open = open();
   if (!is_open && !ipv4_only_ && options.address.empty() && errno == EAFNOSUPPORT) {
@@ -178,16 +178,16 @@ void Underlay::Open(const Options& options) {
   } else {
     socket_.reset(options.socket);
   }
-  SetSocketOption(Fd(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
-  SetSocketOption(Fd(), SOL_UDP, UDP_GRO, 1, "UDP_GRO");
-  SetSocketBuffer(Fd(), SO_RCVBUFFORCE, SO_RCVBUF, options.buffer);
-  SetSocketBuffer(Fd(), SO_SNDBUFFORCE, SO_SNDBUF, options.buffer);
-  receive_buffer_ = BufferSize(Fd(), SO_RCVBUF);
-  send_buffer_ = BufferSize(Fd(), SO_SNDBUF);
+  SetSocketOption(fd(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
+  SetSocketOption(fd(), SOL_UDP, UDP_GRO, 1, "UDP_GRO");
+  SetSocketBuffer(fd(), SO_RCVBUFFORCE, SO_RCVBUF, options.buffer);
+  SetSocketBuffer(fd(), SO_SNDBUFFORCE, SO_SNDBUF, options.buffer);
+  receive_buffer_ = BufferSize(fd(), SO_RCVBUF);
+  send_buffer_ = BufferSize(fd(), SO_SNDBUF);
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;
   SystemCall("getsockname of a tunnel's socket",
-             getsockname(Fd(), reinterpret_cast<sockaddr*>(&bound), &length));
+             getsockname(fd(), reinterpret_cast<sockaddr*>(&bound), &length));
   ipv4_only_ = bound.ss_family == AF_INET;
   port_ = Peer(bound).port();
 }
@@ -196,7 +196,7 @@ uint32_t Underlay::AllDroppedMessages() const {
   std::array<uint32_t, SK_MEMINFO_VARS> memory{};
   socklen_t length = sizeof memory;
   SystemCall("getsockopt SO_MEMINFO",
-             getsockopt(Fd(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length));
+             getsockopt(fd(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length));
   return memory[SK_MEMINFO_DROPS];
 }
 
@@ -249,7 +249,7 @@ size_t Underlay::ReadBurst() {
     header.msg_control = controls_[i].data();
     header.msg_controllen = controls_[i].size();
   }
-  const int count = recvmmsg(Fd(), messages_.data(), kBurst, MSG_DONTWAIT, nullptr);
+  const int count = recvmmsg(fd(), messages_.data(), kBurst, MSG_DONTWAIT, nullptr);
   // EAGAIN: there is none; anything else is the last send's (an ICMP error), and nobody's now.
   return count < 0 ? 0 : static_cast<size_t>(count);
 }
@@ -324,7 +324,7 @@ void Underlay::SendAll() {
       next = PrepareMessage(messages, next);
       ends[messages] = next;
     }
-    const int count = sendmmsg(Fd(), out_.data(), static_cast<unsigned>(messages), MSG_DONTWAIT);
+    const int count = sendmmsg(fd(), out_.data(), static_cast<unsigned>(messages), MSG_DONTWAIT);
     if (count > 0) {
       sent = ends[static_cast<size_t>(count) - 1];
       continue;
@@ -352,7 +352,7 @@ void SpreadByVni(const Underlay& any, size_t count) {
       {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4), BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8),
        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, uint32_t(count)), BPF_STMT(BPF_RET | BPF_A, 0)}};
   const sock_fprog all{program.size(), program.data()};
-  SetSocketOption(any.Fd(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, all, "SO_ATTACH_REUSEPORT_CBPF");
+  SetSocketOption(any.fd(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, all, "SO_ATTACH_REUSEPORT_CBPF");
 }
 
 }  // namespace viaduct::tunnel

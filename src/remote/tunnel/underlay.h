@@ -79,7 +79,7 @@ class Underlay {
   SocketShares& Share(std::span<const uint32_t> vnis);
   void Unshare();  // if it was shared
 
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   uint16_t port() const { return port_; }
   // What the kernel gave, bytes: without CAP_NET_ADMIN not more than net.core.rmem_max.
   int receive_buffer() const { return receive_buffer_; }

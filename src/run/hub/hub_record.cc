@@ -60,12 +60,12 @@ std::vector<HubInfo> ListHubs() {
   return all;
 }
 
-result::HubResult AskHub(const HubInfo& hub, Duration patience) {
+result::HubResult AskHub(const HubInfo& hub, Duration timeout) {
   for (const sys::Registry& registry : HubRegistries()) {
     const UniqueFd place = registry.Open(hub);
     if (!place) continue;
     const nlohmann::json answer =
-        engine::Ask(sys::PathIn(place.get(), kHubSocket), engine::ControlRequest(), patience);
+        engine::Ask(sys::PathIn(place.get(), kHubSocket), engine::ControlRequest(), timeout);
     try {
       return answer.at("stats").get<result::HubResult>();
     } catch (const nlohmann::json::exception& error) {
@@ -113,12 +113,12 @@ HubRecord::HubRecord(const scenario::Scenario& scenario, Hub& hub, sys::EventLoo
     complete_(&statistics);
     server_->AnswerWaiting({{"stats", statistics}});
   });
-  loop_.Watch(server_->Fd(), [this] { server_->Serve(); });
+  loop_.Watch(server_->fd(), [this] { server_->Serve(); });
 }
 
 HubRecord::~HubRecord() {
   hub_.OnStatistics({});
-  loop_.Forget(server_->Fd());
+  loop_.Forget(server_->fd());
   registry_.Remove(entry_);
 }
 

@@ -27,9 +27,9 @@ struct HubInfo : sys::RegistryEntry {
 
 // Those of this user and, where they can be seen, root's; by name.
 std::vector<HubInfo> ListHubs();
-// Asks the hub for its statistics. Throws Error: it has ended, does not answer within `patience`,
+// Asks the hub for its statistics. Throws Error: it has ended, does not answer within `timeout`,
 // or is another user's.
-result::HubResult AskHub(const HubInfo& hub, Duration patience);
+result::HubResult AskHub(const HubInfo& hub, Duration timeout);
 // Removes the records of hubs that were killed; returns those. Problems are appended to `problems`.
 std::vector<HubInfo> RemoveDeadHubs(std::vector<std::string>* problems);
 

@@ -149,7 +149,7 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
   if (encryption) {
     settings.inner_socket = encryption->inner_socket();
     cipher = CipherOf(*encryption);
-    loop.Watch(encryption->Fd(),
+    loop.Watch(encryption->fd(),
                [] { throw Error("root's half of the hub's encryption has died"); });
   }
   const std::unique_ptr<Hub> hub = broker

@@ -18,8 +18,8 @@
 namespace viaduct::run {
 namespace {
 
-constexpr Duration kServePatience = Duration::Seconds(120);
-constexpr Duration kFinishPatience = Duration::Seconds(20);
+constexpr Duration kServeTimeout = Duration::Seconds(120);
+constexpr Duration kFinishTimeout = Duration::Seconds(20);
 
 class SimulatedHub final : public Hub {
  public:
@@ -36,13 +36,13 @@ class SimulatedHub final : public Hub {
     loop_.Watch(simulator_->OutputFd(), [this] {
       if (!simulator_->ReadOutput()) loop_.Forget(simulator_->OutputFd());
     });
-    if (!loop_.Run([this] { return serves_; }, MonotonicClock::Now() + kServePatience)) {
+    if (!loop_.Run([this] { return serves_; }, MonotonicClock::Now() + kServeTimeout)) {
       throw Error("the simulator hangs: it does not serve the hub's clients");
     }
   }
 
   ~SimulatedHub() override {
-    loop_.Forget(simulator_->Fd());
+    loop_.Forget(simulator_->fd());
     loop_.Forget(simulator_->OutputFd());
   }
 
@@ -64,7 +64,7 @@ class SimulatedHub final : public Hub {
     OnUpdate({});
     Tell(scenario::Stop());
     if (!loop_.Run([this] { return report_.has_value(); },
-                   MonotonicClock::Now() + kFinishPatience)) {
+                   MonotonicClock::Now() + kFinishTimeout)) {
       throw Error("the simulator hangs: it does not report");
     }
     if (HasHubTraffic(scenario_)) {
@@ -96,7 +96,7 @@ class SimulatedHub final : public Hub {
       std::visit([this](const auto& message) { Take(message); }, *event);
     }
     if (simulator_->Ended()) {
-      loop_.Forget(simulator_->Fd());
+      loop_.Forget(simulator_->fd());
     } else {
       Watch();
     }
@@ -161,7 +161,7 @@ class SimulatedHub final : public Hub {
 
   void Watch() {
     loop_.Watch(
-        simulator_->Fd(), [this] { Read(); }, simulator_->Events());
+        simulator_->fd(), [this] { Read(); }, simulator_->Events());
   }
 
   // A storm of claims is more than the simulator reads at once.

@@ -16,7 +16,7 @@ namespace viaduct::run {
 namespace {
 
 // For flows to say what they have measured; a UDP flow waits for packets that are under way.
-constexpr Duration kEndPatience = Duration::Seconds(20);
+constexpr Duration kEndTimeout = Duration::Seconds(20);
 
 void CheckNode(const scenario::Scenario& scenario, const std::string& name,
                const std::string& where) {
@@ -129,7 +129,7 @@ void LabTraffic::Start() {
 result::HubTraffic LabTraffic::Finish(std::vector<std::string>* failures) {
   if (!runner_.Done()) {
     runner_.EndEarly();
-    loop_.Run([&] { return runner_.FlowsDone(); }, MonotonicClock::Now() + kEndPatience);
+    loop_.Run([&] { return runner_.FlowsDone(); }, MonotonicClock::Now() + kEndTimeout);
   }
   runner_.Finish();
   result::HubTraffic traffic = DescribeTraffic(scenario_, runner_.Flows(), runner_.Programs());

@@ -24,9 +24,9 @@ namespace {
 
 constexpr size_t kHeader = wire::IcmpHeader::kSize;
 constexpr size_t kIdentifier = 4, kSequence = 6;  // offsets, of echo (RFC 792)
-constexpr size_t kMostIpv4Header = 60;
+constexpr size_t kMaxIpv4Header = 60;
 constexpr int kReceiveBuffer = 4 << 20;
-constexpr int kMostErrors = 16;  // in a row
+constexpr int kMaxErrors = 16;  // in a row
 
 // A raw socket gets copies of everything that this machine receives: none but echo replies.
 void PassRepliesOnly(int fd, bool ipv6) {
@@ -62,7 +62,7 @@ bool IsStamped(int fd, const sockaddr_in& to) {
 // (net_enable_timestamp() in net/core/dev.c leaves it to a work queue). A packet without a stamp
 // gets one when it is read, which may be much later.
 void AwaitStamps() {
-  constexpr int kMostTries = 100;
+  constexpr int kMaxTries = 100;
   const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in loopback{};
   loopback.sin_family = AF_INET;
@@ -76,7 +76,7 @@ void AwaitStamps() {
       setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPING, &stamps, sizeof stamps) != 0) {
     return;
   }
-  for (int i = 0; i < kMostTries && !IsStamped(socket.get(), loopback); ++i) {
+  for (int i = 0; i < kMaxTries && !IsStamped(socket.get(), loopback); ++i) {
     poll(nullptr, 0, 1);
   }
 }
@@ -87,7 +87,7 @@ EchoSocket::EchoSocket(const Endpoint& to, const std::string& bind, int size)
     : to_(to),
       ipv6_(to.family() == AF_INET6),
       request_(kHeader + static_cast<size_t>(size)),
-      reply_(kMostIpv4Header + kHeader) {
+      reply_(kMaxIpv4Header + kHeader) {
   Open(bind);
   request_[0] = std::byte(ipv6_ ? ICMP6_ECHO_REQUEST : ICMP_ECHO);
   if (raw_) {
@@ -146,7 +146,7 @@ std::optional<uint16_t> EchoSocket::SequenceOf(size_t length) const {
 }
 
 std::optional<EchoSocket::Reply> EchoSocket::Receive() {
-  for (int errors = 0; errors < kMostErrors;) {
+  for (int errors = 0; errors < kMaxErrors;) {
     iovec vector = {.iov_base = reply_.data(), .iov_len = reply_.size()};
     alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(timespec))];
     msghdr message{};

@@ -22,7 +22,7 @@
 namespace viaduct::load {
 namespace {
 
-constexpr Duration kPatience = Duration::Seconds(5);
+constexpr Duration kTimeout = Duration::Seconds(5);
 constexpr Duration kInterval = Duration::Milliseconds(10);
 constexpr uint16_t kDiscardPort = 9;  // RFC 863
 
@@ -66,7 +66,7 @@ sys::LinkInfo EthernetInterface(sys::Netlink& kernel, int ifindex, const wire::I
 wire::MacAddress AwaitNeighbour(sys::Netlink& kernel, const sys::SimpleRoute& route, int fd,
                                 Endpoint to) {
   PortOf(to) = htons(kDiscardPort);
-  const Instant end = MonotonicClock::Now() + kPatience;
+  const Instant end = MonotonicClock::Now() + kTimeout;
   for (;;) {
     if (const auto mac = sys::FindNeighbour(kernel, route.ifindex, route.next_hop)) return *mac;
     if (MonotonicClock::Now() > end) {

@@ -94,16 +94,16 @@ class Sender {
       CountRefusal(errno);
       return 0;
     }
-    int taken = batch_.Send(Fd(), packets);
+    int taken = batch_.Send(fd(), packets);
     // The socket first reports what became of an earlier packet (an ICMP error), in place of
     // sending this one.
-    if (taken == 0) taken = batch_.Send(Fd(), packets);
+    if (taken == 0) taken = batch_.Send(fd(), packets);
     if (taken == 0) CountRefusal(errno);
     any_sent_ = any_sent_ || taken > 0;
     return taken;
   }
 
-  int Fd() const { return way_ ? way_->fd() : socket_.get(); }
+  int fd() const { return way_ ? way_->fd() : socket_.get(); }
 
   // A link that is down when the flow starts may come up. Sets errno if there is no way yet.
   bool Connected() {
@@ -127,7 +127,7 @@ class Sender {
                       .flow = result_.flow,
                       .sequence = result_.offered,
                       .sent = MonotonicClock::Now()});
-      batch_.Send(Fd(), 1);
+      batch_.Send(fd(), 1);
     }
   }
 

@@ -31,11 +31,11 @@ namespace {
 using nlohmann::json;
 
 // How long mpirun may take to end everything, from when it is told.
-constexpr Duration kEndPatience = Duration::Seconds(20);
+constexpr Duration kEndTimeout = Duration::Seconds(20);
 // The same when the results, or an error, are there.
-constexpr Duration kAnsweredPatience = Duration::Seconds(20);
+constexpr Duration kAnsweredTimeout = Duration::Seconds(20);
 // How long it may take until all hosts' programs have met.
-constexpr Duration kStartPatience = Duration::Seconds(120);
+constexpr Duration kStartTimeout = Duration::Seconds(120);
 
 // On each host: says what mpirun would say at greater length.
 constexpr char kStarter[] =
@@ -144,7 +144,7 @@ class Launcher {
       EndMpirun();
       throw;
     }
-    process_.WaitFor(kEndPatience);
+    process_.WaitFor(kEndTimeout);
     return Results();
   }
 
@@ -153,24 +153,24 @@ class Launcher {
 
   void AwaitAnswer() {
     loop_.Run([this] { return HasEnded() || is_under_way_ || answer_.ends_with('\n'); },
-              MonotonicClock::Now() + kStartPatience);
+              MonotonicClock::Now() + kStartTimeout);
     if (!HasEnded() && !is_under_way_ && answer_.empty()) {
       EndMpirun();
       throw Error(
           fmt::format("{}: hosts: not all of them were there within {} s: {}", scenario_.file,
-                      kStartPatience.ToSeconds(), Condensed(mpiruns_words_ + said_)),
+                      kStartTimeout.ToSeconds(), Condensed(mpiruns_words_ + said_)),
           ExitStatus::kEnvironment);
     }
     loop_.Run([this] { return HasEnded() || answer_.ends_with('\n'); });
     // It waits for its own processes on all hosts, of which one may be frozen.
-    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kAnsweredPatience);
-    if (!HasEnded()) EndMpirun(kAnsweredPatience);
+    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kAnsweredTimeout);
+    if (!HasEnded()) EndMpirun(kAnsweredTimeout);
   }
 
-  void EndMpirun(Duration patience = kEndPatience) {
+  void EndMpirun(Duration timeout = kEndTimeout) {
     loop_.IgnoreSignals();
     process_.Signal(SIGTERM);
-    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + patience);
+    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + timeout);
     if (!HasEnded()) process_.Signal(SIGKILL);
   }
 

@@ -107,10 +107,10 @@ RankMessage Decode(std::string_view text);
 // What the error ends with if a host's program has ended without saying why.
 inline constexpr char kEnded[] = "viaduct's processes there have ended";
 
-// The same if it has not been heard of for kMostSilence.
+// The same if it has not been heard of for kMaxSilence.
 inline constexpr char kSilent[] =
     "nothing was heard of it for 10 s (frozen, or its network is down)";
-static_assert(kMostSilence == 10);
+static_assert(kMaxSilence == 10);
 
 // What a program says that mpirun ended.
 inline constexpr char kConnectionEnded[] = "the connection to the other hosts (mpirun) has ended";

@@ -14,7 +14,7 @@ namespace viaduct::hosts {
 inline constexpr int kClockFrame = -1, kIdentityFrame = -2, kSilentFrame = -3;
 
 // How long a rank may say nothing before it counts as gone, s. Each says something every second.
-inline constexpr int kMostSilence = 10;
+inline constexpr int kMaxSilence = 10;
 
 struct MpiFrame {
   int number = 0;

@@ -16,7 +16,7 @@
 namespace viaduct::hosts {
 namespace {
 
-constexpr int kPatience = 10000;  // ms until viaduct-mpi says who this is
+constexpr int kTimeout = 10000;  // ms until viaduct-mpi says who this is
 
 [[noreturn]] void ThrowEnded() {
   throw Error(std::string(kConnectionEnded) + ": the run is VOID", ExitStatus::kVoid);
@@ -31,20 +31,20 @@ std::vector<ClockReading> ReadClocks(const std::string& table) {
 
 }  // namespace
 
-int MpiLink::Fd() const { return STDIN_FILENO; }
+int MpiLink::fd() const { return STDIN_FILENO; }
 
 MpiLink::MpiLink() {
   int type = 0;
   socklen_t length = sizeof type;
-  if (getsockopt(Fd(), SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
+  if (getsockopt(fd(), SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
     throw UsageError("viaduct rank is started by viaduct run, on each of a scenario's hosts");
   }
-  pollfd wait{Fd(), POLLIN, 0};
+  pollfd wait{fd(), POLLIN, 0};
   std::optional<MpiFrame> first;
   while (!first) {
-    if (poll(&wait, 1, kPatience) <= 0) ThrowEnded();
+    if (poll(&wait, 1, kTimeout) <= 0) ThrowEnded();
     std::array<char, 256> buffer;
-    const ssize_t got = read(Fd(), buffer.data(), buffer.size());
+    const ssize_t got = read(fd(), buffer.data(), buffer.size());
     if (got <= 0) ThrowEnded();
     received_.append(buffer.data(), got);
     first = TakeFrame(received_);
@@ -58,7 +58,7 @@ MpiLink::MpiLink() {
 void MpiLink::Send(int to, const std::string& message) {
   const std::string frame = WriteFrame(to, message);
   for (size_t sent = 0; sent < frame.size();) {
-    const ssize_t n = send(Fd(), frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = send(fd(), frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) ThrowEnded();
     sent += n;
@@ -74,10 +74,10 @@ std::optional<MpiLink::Frame> MpiLink::Receive(int wait_milliseconds) {
       if (frame->number == kClockFrame) return Frame{rank_, {}, false, ReadClocks(frame->bytes)};
       return Frame{frame->number, std::move(frame->bytes), false, {}};
     }
-    pollfd wait{Fd(), POLLIN, 0};
+    pollfd wait{fd(), POLLIN, 0};
     if (poll(&wait, 1, wait_milliseconds) <= 0) return std::nullopt;
     std::array<char, 65536> buffer;
-    const ssize_t got = recv(Fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t got = recv(fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) ThrowEnded();
     received_.append(buffer.data(), got);

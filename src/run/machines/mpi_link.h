@@ -24,7 +24,7 @@ class MpiLink {
   int rank() const { return rank_; }
   int size() const { return size_; }
   // Readable when Receive() has something.
-  int Fd() const;
+  int fd() const;
 
   // Blocks while the message does not fit in the socket. Throws Error if viaduct-mpi has ended.
   void Send(int to, const std::string& message);
@@ -34,7 +34,7 @@ class MpiLink {
   struct Frame {
     int from = 0;
     std::string message;               // empty: that rank's program has ended, or is silent
-    bool silent = false;               // it has said nothing for kMostSilence, and counts as gone
+    bool silent = false;               // it has said nothing for kMaxSilence, and counts as gone
     std::vector<ClockReading> clocks;  // not empty: the answer to MeasureClocks()
   };
   // The next frame that has arrived; waits for it up to so many milliseconds. Throws Error if

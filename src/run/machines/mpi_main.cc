@@ -5,7 +5,7 @@
 // this process's own standard input. On the socket are frames: "RANK LENGTH\n", and so many bytes.
 //   from the program:  RANK     a message for this rank (or for itself)
 //                      -1       (rank 0) measure the clocks
-//   to the program:    -3       the rank of these bytes has said nothing for kMostSilence
+//   to the program:    -3       the rank of these bytes has said nothing for kMaxSilence
 //                      -2       first: "RANK SIZE", its own and how many there are
 //                      RANK     a message from this rank; without bytes: that rank's program ended
 //                      -1       a line for each rank: how many ns its monotonic clock is ahead of
@@ -140,7 +140,7 @@ class Bridge {
     for (int other = 0; other < size_; ++other) {
       if (other == rank_ || ended_[other] || (rank_ != 0 && other != 0)) continue;
       if (is_alive) Send(other, kAlive, "");
-      if (++silence_[other] > hosts::kMostSilence) Miss(other);
+      if (++silence_[other] > hosts::kMaxSilence) Miss(other);
     }
   }
 
@@ -168,7 +168,7 @@ class Bridge {
   // Whether there is a message before the other rank counts as gone. Turns round without sleeping:
   // for clocks.
   static bool Await(int source, Tag tag) {
-    const Instant end = MonotonicClock::Now() + kBeat * hosts::kMostSilence;
+    const Instant end = MonotonicClock::Now() + kBeat * hosts::kMaxSilence;
     int there = 0;
     do {
       MPI_Iprobe(source, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);

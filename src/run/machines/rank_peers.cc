@@ -14,7 +14,7 @@
 namespace viaduct::hosts {
 namespace {
 
-constexpr Duration kCleanUpPatience = Duration::Seconds(30);  // for the clean-up on all hosts
+constexpr Duration kCleanUpTimeout = Duration::Seconds(30);  // for the clean-up on all hosts
 
 }  // namespace
 
@@ -57,12 +57,12 @@ bool RankPeers::IsHere(const std::string& node) const {
 
 void RankPeers::Join(sys::EventLoop& loop) {
   loop_ = &loop;
-  loop.Watch(link_.Fd(), [this] { Read(); });
+  loop.Watch(link_.fd(), [this] { Read(); });
 }
 
 void RankPeers::Leave() {
   if (!loop_) return;
-  loop_->Forget(link_.Fd());
+  loop_->Forget(link_.fd());
   loop_ = nullptr;
 }
 
@@ -172,7 +172,7 @@ std::vector<ClockReading> RankPeers::MeasureClocks() {
 void RankPeers::AwaitEnd() {
   ending_ = true;
   constexpr int kLook = 200;  // ms
-  const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
+  const Instant deadline = MonotonicClock::Now() + kCleanUpTimeout;
   while (!all_ended_ && MonotonicClock::Now() < deadline) {
     if (conductor_ && conductor_->Over()) return;
     if (const auto frame = link_.Receive(kLook)) Take(*frame);

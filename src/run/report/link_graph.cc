@@ -11,7 +11,7 @@
 namespace viaduct::run {
 namespace {
 
-constexpr size_t kMostIntervals = 400;
+constexpr size_t kMaxIntervals = 400;
 
 LinkHistory::Interval Sum(const LinkHistory::Interval& a, const LinkHistory::Interval& b) {
   return {a.arrived + b.arrived,
@@ -89,7 +89,7 @@ LinePanel Delay(const std::string& name, const LinkHistory& link) {
 }  // namespace
 
 LinkHistory::Interval& LinkHistory::At(double time) {
-  while (time >= width * static_cast<double>(kMostIntervals)) MakeWider(*this);
+  while (time >= width * static_cast<double>(kMaxIntervals)) MakeWider(*this);
   const auto index = static_cast<size_t>(time / width);
   if (index >= intervals.size()) intervals.resize(index + 1);
   return intervals[index];

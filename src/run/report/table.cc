@@ -178,11 +178,11 @@ std::string Headed(const std::string& head, const std::string& text) {
 
 std::string PollLine(const result::RoutePolls& polls) {
   const double each = polls.polls > 0 ? polls.seconds / static_cast<double>(polls.polls) : 0;
-  return fmt::format("timing: routes read {} times, {:.3f} ms each, every {:.2f} s{}\n",
-                     polls.polls, 1e3 * each, polls.interval,
-                     polls.IsVoid() ? fmt::format(": VOID (limit {} s exceeded)",
-                                                  result::RoutePolls::kLongestInterval)
-                                    : "");
+  return fmt::format(
+      "timing: routes read {} times, {:.3f} ms each, every {:.2f} s{}\n", polls.polls, 1e3 * each,
+      polls.interval,
+      polls.IsVoid() ? fmt::format(": VOID (limit {} s exceeded)", result::RoutePolls::kMaxInterval)
+                     : "");
 }
 
 // The pairs of nodes that several links join: " (n0 and n3 have 2 between them)", or "". A

@@ -13,8 +13,8 @@ namespace viaduct::run {
 namespace {
 
 // A lab of a thousand nodes takes long to build, but a hung simulator must end the run.
-constexpr Duration kSetUpPatience = Duration::Seconds(120);
-constexpr Duration kReportPatience = Duration::Seconds(20);
+constexpr Duration kSetUpTimeout = Duration::Seconds(120);
+constexpr Duration kReportTimeout = Duration::Seconds(20);
 // The simulator itself reports at convergence.timeout; this much later it is considered hung.
 constexpr Duration kConvergenceGrace = Duration::Seconds(15);
 
@@ -72,7 +72,7 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
       peers_(peers),
       begin_(MonotonicClock::Now()) {
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
-  loop_.Watch(simulator_.Fd(), [this] { Read(); });
+  loop_.Watch(simulator_.fd(), [this] { Read(); });
   if (peers_) {
     peers_->OnConverged([this](const scenario::Go& everywhere) {
       everywhere_ = everywhere;
@@ -88,7 +88,7 @@ Conversation::~Conversation() {
   simulator_.OnOutput({});
   if (peers_) peers_->OnConverged({});
   if (watching_keys_) loop_.Forget(STDIN_FILENO);
-  loop_.Forget(simulator_.Fd());
+  loop_.Forget(simulator_.fd());
   loop_.Forget(simulator_.OutputFd());
 }
 
@@ -96,7 +96,7 @@ void Conversation::Read() {
   while (const auto event = simulator_.Receive()) {
     std::visit([this](const auto& message) { Take(message); }, *event);
   }
-  if (simulator_.Ended()) loop_.Forget(simulator_.Fd());
+  if (simulator_.Ended()) loop_.Forget(simulator_.fd());
 }
 
 void Conversation::Take(const scenario::LabBuilt&) { lab_built_ = true; }
@@ -182,7 +182,7 @@ double Conversation::WaitForLab() {
   const std::string what =
       fmt::format("{} nodes, {} links", scenario_.nodes.size(), scenario_.links.size());
   progress_.Status(fmt::format("building the lab {}: {}", scenario_.name, what));
-  if (!loop_.Run([&] { return lab_built_; }, begin_ + kSetUpPatience)) {
+  if (!loop_.Run([&] { return lab_built_; }, begin_ + kSetUpTimeout)) {
     throw Error("the simulator hangs: it does not build the lab");
   }
   const double seconds = (MonotonicClock::Now() - begin_).ToSeconds();
@@ -216,13 +216,13 @@ result::Convergence Conversation::WaitForConvergence() {
 
 scenario::SimulatorDone Conversation::WaitForReport(bool stop) {
   const auto deadline = [&] {
-    return stop ? MonotonicClock::Now() + kReportPatience : Instant::Never();
+    return stop ? MonotonicClock::Now() + kReportTimeout : Instant::Never();
   };
   if (stop) simulator_.Tell(scenario::Stop());
   if (!loop_.Run([&] { return report_.has_value(); }, deadline())) {
     throw Error("the simulator hangs: it does not report");
   }
-  loop_.Run([&] { return simulator_.Ended(); }, MonotonicClock::Now() + kReportPatience);
+  loop_.Run([&] { return simulator_.Ended(); }, MonotonicClock::Now() + kReportTimeout);
   return *report_;
 }
 

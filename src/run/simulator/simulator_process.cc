@@ -29,7 +29,7 @@ namespace {
 
 // How many of the simulator's last lines are kept for error messages.
 constexpr size_t kKeptLines = 16;
-constexpr size_t kLongestLine = 4096;
+constexpr size_t kMaxLine = 4096;
 // Bytes. Of ten thousand flows the report is a tenth of it.
 constexpr size_t kMaxMessage = 1 << 30;
 
@@ -132,7 +132,7 @@ bool SimulatorProcess::ReadOutput() {
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   for (const char c : std::string_view(buffer.data(), got)) {
     if (c != '\n') line_ += c;
-    if (c != '\n' && line_.size() < kLongestLine) continue;
+    if (c != '\n' && line_.size() < kMaxLine) continue;
     last_lines_.push_back(line_);
     if (last_lines_.size() > kKeptLines) last_lines_.pop_front();
     if (print_) print_(line_);

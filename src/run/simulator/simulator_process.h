@@ -69,7 +69,7 @@ class SimulatorProcess {
   ~SimulatorProcess();
 
   // A descriptor that is readable when Receive() has something, or the simulator has ended.
-  int Fd() const { return control_->fd(); }
+  int fd() const { return control_->fd(); }
   // What to watch it for: POLLOUT, too, while commands wait for the simulator to read earlier ones.
   short Events() const { return control_->Events(); }
   // The output of the simulator (a protocol's own output, NS_LOG). Readable when ReadOutput() has

@@ -17,7 +17,7 @@ namespace viaduct::run {
 namespace {
 
 // Super-frames that cannot be cut are this long at most.
-constexpr uint32_t kLongestFrame = 262144;
+constexpr uint32_t kMaxFrame = 262144;
 // Reads of what has arrived when a capture ends, a limit in case its link is still busy.
 constexpr int kLastReads = 1000;
 
@@ -88,7 +88,7 @@ Captures::Captures(const scenario::Scenario& scenario, broker::Client& client,
     link->name = name;
     link->file = (std::filesystem::path(directory) / (name + ".pcap")).string();
     link->writer = std::make_unique<io::PcapWriter>(link->file, io::PcapWriter::LinkType::kEthernet,
-                                                    kLongestFrame);
+                                                    kMaxFrame);
     links_.push_back(std::move(link));
   }
   for (const std::string& name : scenario.captures) Start(name);
@@ -131,7 +131,7 @@ bool Captures::DrainOrList(std::vector<pollfd>& waits) {
   if (any) return true;
   waits.assign(1, {wake_.get(), POLLIN, 0});
   for (const auto& link : links_) {
-    for (io::RingPort& port : link->ports) waits.push_back({port.Fd(), POLLIN, 0});
+    for (io::RingPort& port : link->ports) waits.push_back({port.fd(), POLLIN, 0});
   }
   return false;
 }

@@ -62,8 +62,8 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
 // iperf3's server keeps the text of its intervals in memory until its end: of a long flow they are
 // longer. A minute is the longest it takes.
 double TcpInterval(const Flow& flow) {
-  constexpr double kMostIntervals = 5000;
-  return std::clamp(flow.duration.ToSeconds() / kMostIntervals, 0.2, 60.0);
+  constexpr double kMaxIntervals = 5000;
+  return std::clamp(flow.duration.ToSeconds() / kMaxIntervals, 0.2, 60.0);
 }
 
 // iperf3 sends whole blocks: with its 128 KiB a flow of 100 kbit/s would carry ten seconds of its

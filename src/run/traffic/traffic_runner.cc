@@ -18,8 +18,8 @@ namespace {
 
 // How long a flow's programs may take beyond the flow, and any program to end after SIGTERM.
 constexpr Duration kFlowGrace = Duration::Seconds(5);
-constexpr Duration kStopPatience = Duration::Seconds(2);
-constexpr Duration kReceiverPatience = Duration::Seconds(60);
+constexpr Duration kStopTimeout = Duration::Seconds(2);
+constexpr Duration kReceiverTimeout = Duration::Seconds(60);
 
 }  // namespace
 
@@ -143,7 +143,7 @@ void TrafficRunner::Start() {
     return std::all_of(flows_.begin(), flows_.end(),
                        [](const auto& flow) { return flow.ready || flow.done; });
   };
-  loop_.Run(ready, MonotonicClock::Now() + kReceiverPatience);
+  loop_.Run(ready, MonotonicClock::Now() + kReceiverTimeout);
   start_ = peers_ ? peers_->MeetToStart() : MonotonicClock::Now();
   for (FlowState& flow : flows_) {
     // The sender's host has the result, but for UDP.
@@ -397,9 +397,9 @@ void TrafficRunner::Finish() {
   const auto gone = [&] {
     return std::all_of(left.begin(), left.end(), [](Process* p) { return p->wait_status(); });
   };
-  if (loop_.Run(gone, MonotonicClock::Now() + kStopPatience)) return;
+  if (loop_.Run(gone, MonotonicClock::Now() + kStopTimeout)) return;
   for (Process* process : left) process->Kill(SIGKILL);
-  loop_.Run(gone, MonotonicClock::Now() + kStopPatience);
+  loop_.Run(gone, MonotonicClock::Now() + kStopTimeout);
 }
 
 void TrafficRunner::Fail(const std::string& what) {

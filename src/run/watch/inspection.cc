@@ -176,7 +176,7 @@ InspectedLink InspectLink(const lab::Link& link,
 
 }  // namespace
 
-Inspection Inspect(const std::string& lab, Duration patience) {
+Inspection Inspect(const std::string& lab, Duration timeout) {
   broker::Client client = broker::Client::ConnectToLab(lab);
   const json description = client.Describe();
   const auto topology = [&] {
@@ -199,7 +199,7 @@ Inspection Inspect(const std::string& lab, Duration patience) {
   result::EngineResult engine;
   if (description.contains("engine")) {
     try {
-      engine = engine::Ask(description.at("engine").at("socket").get<std::string>(), {}, patience)
+      engine = engine::Ask(description.at("engine").at("socket").get<std::string>(), {}, timeout)
                    .at("stats")
                    .get<result::EngineResult>();
     } catch (const Error& error) {

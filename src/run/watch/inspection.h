@@ -82,9 +82,9 @@ struct Inspection {
   static fields::KeysOf<Inspection> Keys();
 };
 
-// Looks at a lab that is up; its path engine has `patience` to answer. Throws UsageError if no such
+// Looks at a lab that is up; its path engine has `timeout` to answer. Throws UsageError if no such
 // lab is up.
-Inspection Inspect(const std::string& lab, Duration patience);
+Inspection Inspect(const std::string& lab, Duration timeout);
 
 // As tables for people.
 std::string FormatInspection(const Inspection& inspection);

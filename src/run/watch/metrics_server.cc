@@ -18,9 +18,9 @@
 namespace viaduct::watch {
 namespace {
 
-constexpr size_t kMostConnections = 32, kLongestRequest = 8192;
+constexpr size_t kMaxConnections = 32, kMaxRequest = 8192;
 constexpr int kWaitingConnections = 128;
-constexpr Duration kRequestPatience = Duration::Seconds(5);
+constexpr Duration kRequestTimeout = Duration::Seconds(5);
 
 std::string Answer(const char* status, const std::string& body, const char* more = "",
                    bool has_body = true) {
@@ -147,7 +147,7 @@ MetricsServer::~MetricsServer() {
 
 void MetricsServer::Accept() {
   // Who cannot be served now waits in the kernel's queue, and is looked at when another has gone.
-  if (connections_.size() >= kMostConnections && !MakeRoom()) {
+  if (connections_.size() >= kMaxConnections && !MakeRoom()) {
     return loop_.Forget(listener_.get());
   }
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -162,7 +162,7 @@ void MetricsServer::Accept() {
   connection.socket = std::move(socket);
   connection.number = number;
   loop_.Watch(fd, [this, fd] { Read(fd); });
-  loop_.At(MonotonicClock::Now() + kRequestPatience, [this, alive = alive_, fd, number] {
+  loop_.At(MonotonicClock::Now() + kRequestTimeout, [this, alive = alive_, fd, number] {
     if (!*alive) return;
     const auto found = connections_.find(fd);
     if (found != connections_.end() && found->second.number == number) Drop(fd);
@@ -193,7 +193,7 @@ void MetricsServer::Read(int fd) {
   connection.request.append(buffer.data(), static_cast<size_t>(got));
   if (connection.request.find("\r\n\r\n") != std::string::npos) {
     connection.answer = Respond(connection.request, is_loopback_, metrics_);
-  } else if (connection.request.size() > kLongestRequest) {
+  } else if (connection.request.size() > kMaxRequest) {
     connection.answer = Answer("431 Request Header Fields Too Large", "");
   }
   if (connection.answer.empty()) return;

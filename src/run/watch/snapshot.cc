@@ -53,11 +53,11 @@ void Fill(View* view, const sys::RegistryEntry& entry, const Ask& ask) {
   }
 }
 
-EngineResult AskEngine(const std::string& socket, Duration patience) {
-  return engine::Ask(socket, engine::ControlRequest(), patience).at("stats").get<EngineResult>();
+EngineResult AskEngine(const std::string& socket, Duration timeout) {
+  return engine::Ask(socket, engine::ControlRequest(), timeout).at("stats").get<EngineResult>();
 }
 
-std::vector<LabView> LookAtLabs(Duration patience) {
+std::vector<LabView> LookAtLabs(Duration timeout) {
   std::vector<LabView> all;
   for (const lab::RunInfo& run : lab::ListRuns()) {
     LabView& view = all.emplace_back();
@@ -72,32 +72,32 @@ std::vector<LabView> LookAtLabs(Duration patience) {
     } else if (run.alive && run.forwarder.absent) {
       view.trouble = "its forwarder died: " + run.forwarder.cause;
     } else if (has_engine || !run.alive) {
-      Fill(&view, run, [&] { return AskEngine(broker::EngineSocketPath(run.name), patience); });
+      Fill(&view, run, [&] { return AskEngine(broker::EngineSocketPath(run.name), timeout); });
     }
   }
   return all;
 }
 
-std::vector<PathView> LookAtPaths(Duration patience) {
+std::vector<PathView> LookAtPaths(Duration timeout) {
   std::vector<PathView> all;
   for (const emulate::PathInfo& path : emulate::ListPathsAndShells()) {
     PathView& view = all.emplace_back();
     Introduce(path, &view);
     view.name = path.name;
     view.state = StateOfEntry(path);
-    Fill(&view, path, [&] { return AskEngine(path.control_socket(), patience); });
+    Fill(&view, path, [&] { return AskEngine(path.control_socket(), timeout); });
   }
   return all;
 }
 
-std::vector<HubView> LookAtHubs(Duration patience) {
+std::vector<HubView> LookAtHubs(Duration timeout) {
   std::vector<HubView> all;
   for (const run::HubInfo& hub : run::ListHubs()) {
     HubView& view = all.emplace_back();
     Introduce(hub, &view);
     view.name = hub.name;
     view.state = StateOfEntry(hub);
-    Fill(&view, hub, [&] { return run::AskHub(hub, patience); });
+    Fill(&view, hub, [&] { return run::AskHub(hub, timeout); });
   }
   return all;
 }
@@ -226,11 +226,11 @@ uint64_t LostOn(const PipelineResult& link) {
   return lost;
 }
 
-Snapshot Look(Duration patience) {
+Snapshot Look(Duration timeout) {
   Snapshot snapshot;
-  snapshot.labs = LookAtLabs(patience);
-  snapshot.paths = LookAtPaths(patience);
-  snapshot.hubs = LookAtHubs(patience);
+  snapshot.labs = LookAtLabs(timeout);
+  snapshot.paths = LookAtPaths(timeout);
+  snapshot.hubs = LookAtHubs(timeout);
   snapshot.joined = LookAtJoins();
   snapshot.time = UtcNow();
   return snapshot;

@@ -87,10 +87,10 @@ std::string StateOf(const lab::RunInfo& run);
 // The names of its nodes that have namespaces.
 std::vector<std::string> NodesOf(const lab::RunInfo& run);
 
-// Reads the records and asks each that is alive for its statistics, for which it has `patience`.
+// Reads the records and asks each that is alive for its statistics, for which it has `timeout`.
 // Why one gave none is its `trouble`; one that ends meanwhile is no error. Throws SystemError or
 // EnvironmentError where records cannot be read.
-Snapshot Look(Duration patience);
+Snapshot Look(Duration timeout);
 
 // Sets the rates of all that was there before and has statistics in both.
 void SetRates(const Snapshot& before, Snapshot* now);

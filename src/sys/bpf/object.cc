@@ -24,7 +24,7 @@ constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
 constexpr auto kTcxEgress = static_cast<bpf_attach_type>(47);
 constexpr uint32_t kStayingFilter =
     0x5664;  // handle and priority; what the kernel chooses is other
-constexpr size_t kLongestFrame = 65536 + 64;
+constexpr size_t kMaxFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 
 [[noreturn]] void Refuse(const Object::Purpose& purpose, const std::string& attempted,
@@ -157,7 +157,7 @@ void Object::AttachToClsact(bpf_tc_opts* options, int ifindex, Side side) const 
 
 Verdict Object::Try(int ifindex, wire::ConstBytes frame) const {
   Verdict verdict;
-  verdict.frame.resize(kLongestFrame);
+  verdict.frame.resize(kMaxFrame);
   __sk_buff context{};
   context.ifindex = static_cast<uint32_t>(ifindex);
   bpf_test_run_opts options{};

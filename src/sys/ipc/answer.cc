@@ -90,7 +90,7 @@ void AnswerOnly(UniqueFd socket, const Service& service, Code code,
     if (request.code != code) throw UnknownRequest(service, request.code);
     return {perform(DecodeJson(request.payload)), {}};
   };
-  pollfd wait{connection.Fd(), POLLIN, 0};
+  pollfd wait{connection.fd(), POLLIN, 0};
   while (poll(&wait, 1, -1) > 0 && AnswerNext(connection, answer)) {
   }
 }

@@ -77,7 +77,7 @@ Caller::Caller(UniqueFd connection, int pid, const Service& service, std::string
 
 Caller::~Caller() {
   if (getpid() != owner_pid_) return;  // a forked copy: the connection is still its maker's
-  shutdown(connection_.Fd(), SHUT_WR);
+  shutdown(connection_.fd(), SHUT_WR);
   try {
     AwaitEnd();
   } catch (const Error&) {  // whatever it says, nobody asks any more
@@ -90,7 +90,7 @@ void Caller::AwaitEnd() {
   Instant deadline = MonotonicClock::Now() + (is_lost_ ? kSilentServiceTimeout : kCleanUpTimeout);
   Message ignored;
   while (MonotonicClock::Now() < deadline) {
-    std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> waits{{{connection_.fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
     if (Poll(waits, deadline) == 0) return;
     if (waits[1].revents != 0) {
       deadline = std::min(deadline, MonotonicClock::Now() + kSilentServiceTimeout);
@@ -130,7 +130,7 @@ json Caller::CallJson(Code code, const json& arguments) {
 }
 
 void Caller::CheckAlive() const {
-  pollfd other{connection_.Fd(), 0, 0};
+  pollfd other{connection_.fd(), 0, 0};
   if (poll(&other, 1, 0) > 0 && (other.revents & POLLHUP) != 0) throw Error(ended_);
 }
 
@@ -138,12 +138,12 @@ void Caller::LimitWaiting(std::optional<Duration> timeout, Duration grace) {
   is_limited_ = true;
   timeout_ = timeout;
   grace_ = grace;
-  SetSendTimeout(connection_.Fd(), timeout.value_or(Duration()));  // 0: no limit
+  SetSendTimeout(connection_.fd(), timeout.value_or(Duration()));  // 0: no limit
 }
 
 void Caller::AwaitAnswer(Instant deadline) {
   const UniqueFd signals = PendingSignals();
-  std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> waits{{{connection_.fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
   const std::span<pollfd> both(waits);
   Poll(both, deadline);
   const bool is_interrupted = waits[1].revents != 0;
@@ -155,7 +155,7 @@ void Caller::AwaitAnswer(Instant deadline) {
   if (is_interrupted) throw sys::Interrupted(sys::TakeSignal(signals.get()));
   ucred other{};
   socklen_t length = sizeof other;
-  getsockopt(connection_.Fd(), SOL_SOCKET, SO_PEERCRED, &other, &length);
+  getsockopt(connection_.fd(), SOL_SOCKET, SO_PEERCRED, &other, &length);
   const int pid = service_pid_ > 0 ? service_pid_ : other.pid;
   throw Error(fmt::format("process {} does not answer within {}; is it stopped (kill -CONT {})?",
                           pid, FormatDuration(*timeout_), pid));

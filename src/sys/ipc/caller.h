@@ -41,7 +41,7 @@ class Caller {
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
-  int Fd() const { return connection_.Fd(); }
+  int fd() const { return connection_.fd(); }
   // Sends a request and returns its answer. Throws the service's error, with its status, and
   // Error if the service has closed.
   Message Call(Code code, std::string_view payload, const std::vector<int>& descriptors = {});

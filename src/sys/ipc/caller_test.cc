@@ -122,7 +122,7 @@ TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
   caller.LimitWaiting(std::nullopt, Duration::Seconds(60));
   std::thread other([&] {
     Connection connection(std::move(ends_.second), kTalk);
-    pollfd wait{connection.Fd(), POLLIN, 0};
+    pollfd wait{connection.fd(), POLLIN, 0};
     poll(&wait, 1, -1);
     AnswerNext(connection, [](Message&) -> Reply { return {{{"said", "yes"}}, {}}; });
   });

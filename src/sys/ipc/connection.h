@@ -17,7 +17,7 @@ class Connection {
   Connection(UniqueFd socket, const Service& service)
       : socket_(std::move(socket)), service_(&service), assembler_(service) {}
 
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   const Service& service() const { return *service_; }
 
   // Sends one message; `flags` are those of send(2) (MSG_DONTWAIT). The caller keeps owning the

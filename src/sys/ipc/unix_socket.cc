@@ -14,7 +14,7 @@
 namespace viaduct::sys {
 namespace {
 
-constexpr Duration kConnectPatience = Duration::Seconds(30);
+constexpr Duration kConnectTimeout = Duration::Seconds(30);
 
 sockaddr_un AddressOf(const std::string& path) {
   sockaddr_un address{};
@@ -46,7 +46,7 @@ UniqueFd ConnectAt(const std::string& path, int type) {
   UniqueFd socket = NewSocket(type);
   const sockaddr_un address = AddressOf(path);
   // It waits where many wait to be accepted.
-  SetSendTimeout(socket.get(), kConnectPatience);
+  SetSendTimeout(socket.get(), kConnectTimeout);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EAGAIN) throw Error("connect to " + path + ": nobody is accepted there");
     throw SystemError("connect to " + path, errno);

@@ -76,13 +76,13 @@ UniqueFd FindNamespace(const NamespaceId& wanted) {
   return {};
 }
 
-void EndProcessesIn(const std::set<uint64_t>& inodes, Duration patience) {
+void EndProcessesIn(const std::set<uint64_t>& inodes, Duration timeout) {
   for (int round = 0; !inodes.empty(); ++round) {
     const std::vector<int> pids = ProcessesInNamespaces(inodes);
     if (pids.empty()) return;
     if (round == kRounds)
       throw Error(fmt::format("processes {} do not end", fmt::join(pids, ", ")));
-    TerminateProcesses(pids, round == 0 ? patience : Duration());
+    TerminateProcesses(pids, round == 0 ? timeout : Duration());
   }
 }
 

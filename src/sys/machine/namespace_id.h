@@ -40,6 +40,6 @@ std::vector<NamespaceMount> MountsOfNamespace(uint64_t inode);
 // Ends all processes in these namespaces (by inode), other than this one: SIGTERM, then SIGKILL.
 // The caller holds the namespaces, so that their numbers stay theirs. Throws Error that names those
 // which remain.
-void EndProcessesIn(const std::set<uint64_t>& inodes, Duration patience);
+void EndProcessesIn(const std::set<uint64_t>& inodes, Duration timeout);
 
 }  // namespace viaduct::sys

@@ -80,7 +80,7 @@ ChangeMonitor::ChangeMonitor(int namespace_fd) : ChangeMonitor(kAllGroups, names
 
 ChangeMonitor ChangeMonitor::OfRoutesBut(uint8_t protocol, int namespace_fd) {
   ChangeMonitor monitor(kRouteGroups, namespace_fd);
-  LeaveOutRoutes(protocol, monitor.Fd());
+  LeaveOutRoutes(protocol, monitor.fd());
   return monitor;
 }
 

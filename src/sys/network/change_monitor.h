@@ -27,7 +27,7 @@ class ChangeMonitor {
   static std::optional<ChangeMonitor> OfPacketRules(int namespace_fd);
 
   // Readable when Read() has something.
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   // Whether Read() has something.
   bool HasNews() const;
   // What has changed since; does not block.

@@ -80,9 +80,9 @@ class FilterRootTest : public testing::TestWithParam<const char*> {
   // The last byte of the next frame that was sent here; nothing: none has come.
   static std::optional<size_t> Next(const PacketSocket& socket, bool wait) {
     pollfd waits{socket.fd.get(), POLLIN, 0};
-    constexpr int kPatienceMs = 10'000;
+    constexpr int kTimeoutMs = 10'000;
     const auto own = wire::MacAddress::Parse(Ethernet{}.source);
-    while (poll(&waits, 1, wait ? kPatienceMs : 0) > 0) {
+    while (poll(&waits, 1, wait ? kTimeoutMs : 0) > 0) {
       std::array<std::byte, 2048> bytes;
       const ssize_t size = recv(socket.fd.get(), bytes.data(), bytes.size(), 0);
       const auto header = wire::EthernetHeader::Parse(bytes);

@@ -228,8 +228,8 @@ namespace {
 
 // Asks each millisecond; false when it is not so within this time.
 template <class Condition>
-bool AwaitCondition(Condition condition, Duration patience) {
-  const Instant deadline = MonotonicClock::Now() + patience;
+bool AwaitCondition(Condition condition, Duration timeout) {
+  const Instant deadline = MonotonicClock::Now() + timeout;
   while (!condition()) {
     if (MonotonicClock::Now() >= deadline) return false;
     const timespec pause{0, 1000000};
@@ -240,19 +240,19 @@ bool AwaitCondition(Condition condition, Duration patience) {
 
 }  // namespace
 
-bool Netlink::AwaitRunning(const std::string& name, Duration patience) {
+bool Netlink::AwaitRunning(const std::string& name, Duration timeout) {
   // Querying the link makes newer kernels process the carrier at once (linkwatch_sync_dev).
-  return AwaitCondition([&] { return GetLink(name).running; }, patience);
+  return AwaitCondition([&] { return GetLink(name).running; }, timeout);
 }
 
-bool Netlink::AwaitAddresses(int ifindex, Duration patience) {
+bool Netlink::AwaitAddresses(int ifindex, Duration timeout) {
   return AwaitCondition(
       [&] {
         return std::ranges::none_of(Addresses(), [&](const InterfaceAddress& each) {
           return each.ifindex == ifindex && each.is_tentative;
         });
       },
-      patience);
+      timeout);
 }
 
 void Netlink::SetArp(int ifindex, bool on) {

@@ -78,11 +78,11 @@ class Netlink {
   void SetUpAndArp(int ifindex, bool up, bool arp);  // both at once
   // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
   // the background, and drops what is sent before. False when there is no carrier for so long.
-  bool AwaitRunning(const std::string& name, Duration patience);
+  bool AwaitRunning(const std::string& name, Duration timeout);
   // Waits until no address of an interface is tentative (RFC 4862 section 5.4): the kernel sends
   // nothing from one that is, also where it looks for no duplicates, because it finds that out in
   // the background (net/ipv6/addrconf.c, addrconf_dad_work). False when one is for so long.
-  bool AwaitAddresses(int ifindex, Duration patience);
+  bool AwaitAddresses(int ifindex, Duration timeout);
   // Of an interface that is down. EEXIST: another one of the namespace has the name.
   void Rename(int ifindex, const std::string& name);
   void SetMtu(int ifindex, int mtu);
@@ -151,7 +151,7 @@ class LinkMonitor {
   // Makes the present state of every link arrive like an event.
   void RequestAll();
   // Readable when Read() has something.
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   // Everything that has happened so far; does not block. `lost` becomes true when the kernel had to
   // drop events (ENOBUFS): then look at the links themselves.
   std::vector<LinkEvent> Read(bool* lost = nullptr);

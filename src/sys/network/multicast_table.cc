@@ -29,7 +29,7 @@ static_assert(std::array{MRT_INIT, MRT_PIM, MRT_ASSERT, MRT_FLUSH, MRT_FLUSH_MFC
                                                              MRT6_FLUSH, MRT6_FLUSH_MFC,
                                                              MRT6_FLUSH_MFC_STATIC});
 
-constexpr uint8_t kLeastTtl = 1;  // a packet is forwarded if its TTL is greater
+constexpr uint8_t kMinTtl = 1;  // a packet is forwarded if its TTL is greater
 
 in_addr Ipv4Of(const wire::IpAddress& address) {
   in_addr out{};
@@ -62,13 +62,13 @@ void AddInterface(int socket, wire::Family family, size_t place, int ifindex) {
     vifctl interface {};
     interface.vifc_vifi = static_cast<vifi_t>(place);
     interface.vifc_flags = VIFF_USE_IFINDEX;
-    interface.vifc_threshold = kLeastTtl;
+    interface.vifc_threshold = kMinTtl;
     interface.vifc_lcl_ifindex = ifindex;
     return Ask(socket, family, MRT_ADD_VIF, interface, "MRT_ADD_VIF");
   }
   mif6ctl interface {};
   interface.mif6c_mifi = static_cast<mifi_t>(place);
-  interface.vifc_threshold = kLeastTtl;
+  interface.vifc_threshold = kMinTtl;
   interface.mif6c_pifi = static_cast<uint16_t>(ifindex);
   Ask(socket, family, MRT6_ADD_MIF, interface, "MRT6_ADD_MIF");
 }
@@ -102,7 +102,7 @@ mfcctl Ipv4Entry(const MulticastFlow& flow, const std::set<int>& outputs) {
   entry.mfcc_origin = Ipv4Of(flow.source);
   entry.mfcc_mcastgrp = Ipv4Of(flow.group);
   entry.mfcc_parent = static_cast<vifi_t>(flow.input);
-  for (const int output : outputs) entry.mfcc_ttls[output] = kLeastTtl;
+  for (const int output : outputs) entry.mfcc_ttls[output] = kMinTtl;
   return entry;
 }
 
@@ -179,17 +179,17 @@ std::optional<MulticastFlow> MulticastTable::Read() {
 
 void MulticastTable::Set(const MulticastFlow& flow, const std::set<int>& outputs) {
   if (family_ == wire::Family::kIpv4) {
-    return Ask(Fd(), family_, MRT_ADD_MFC, Ipv4Entry(flow, outputs), "MRT_ADD_MFC");
+    return Ask(fd(), family_, MRT_ADD_MFC, Ipv4Entry(flow, outputs), "MRT_ADD_MFC");
   }
-  Ask(Fd(), family_, MRT6_ADD_MFC, Ipv6Entry(flow, outputs), "MRT6_ADD_MFC");
+  Ask(fd(), family_, MRT6_ADD_MFC, Ipv6Entry(flow, outputs), "MRT6_ADD_MFC");
 }
 
 void MulticastTable::Remove(const MulticastFlow& flow) {
   try {
     if (family_ == wire::Family::kIpv4) {
-      return Ask(Fd(), family_, MRT_DEL_MFC, Ipv4Entry(flow, {}), "MRT_DEL_MFC");
+      return Ask(fd(), family_, MRT_DEL_MFC, Ipv4Entry(flow, {}), "MRT_DEL_MFC");
     }
-    Ask(Fd(), family_, MRT6_DEL_MFC, Ipv6Entry(flow, {}), "MRT6_DEL_MFC");
+    Ask(fd(), family_, MRT6_DEL_MFC, Ipv6Entry(flow, {}), "MRT6_DEL_MFC");
   } catch (const SystemError& error) {
     if (error.error_number() != ENOENT) throw;
   }
@@ -197,7 +197,7 @@ void MulticastTable::Remove(const MulticastFlow& flow) {
 
 void MulticastTable::Clear() {
   constexpr int kDynamic = MRT_FLUSH_MFC, kStatic = MRT_FLUSH_MFC_STATIC;
-  Ask(Fd(), family_, MRT_FLUSH, kDynamic | kStatic, "MRT_FLUSH");
+  Ask(fd(), family_, MRT_FLUSH, kDynamic | kStatic, "MRT_FLUSH");
 }
 
 uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
@@ -206,12 +206,12 @@ uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
     sioc_sg_req count{};
     count.src = Ipv4Of(flow.source);
     count.grp = Ipv4Of(flow.group);
-    return ioctl(Fd(), SIOCGETSGCNT, &count) == 0 ? count.pktcnt - count.wrong_if : 0;
+    return ioctl(fd(), SIOCGETSGCNT, &count) == 0 ? count.pktcnt - count.wrong_if : 0;
   }
   sioc_sg_req6 count{};
   count.src = Ipv6Of(flow.source);
   count.grp = Ipv6Of(flow.group);
-  return ioctl(Fd(), SIOCGETSGCNT_IN6, &count) == 0 ? count.pktcnt - count.wrong_if : 0;
+  return ioctl(fd(), SIOCGETSGCNT_IN6, &count) == 0 ? count.pktcnt - count.wrong_if : 0;
 }
 
 }  // namespace viaduct::sys

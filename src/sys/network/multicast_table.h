@@ -40,7 +40,7 @@ class MulticastTable {
       : socket_(std::move(socket)), family_(family) {}
 
   // Readable when Read() has something.
-  int Fd() const { return socket_.get(); }
+  int fd() const { return socket_.get(); }
   // The next flow that has no entry, whose first packets the kernel keeps for 10 s; or one that
   // comes in by another interface than its entry says, which the kernel tells at once and then
   // every 3 s (MFC_ASSERT_THRESH). Does not block.

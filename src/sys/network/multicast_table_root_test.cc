@@ -122,7 +122,7 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
   }
   // The flow that the kernel asks about, waiting for it.
   static MulticastFlow Asked(MulticastTable& table) {
-    pollfd wait{table.Fd(), POLLIN, 0};
+    pollfd wait{table.fd(), POLLIN, 0};
     while (poll(&wait, 1, 10'000) == 1) {
       if (const auto flow = table.Read()) return *flow;
     }

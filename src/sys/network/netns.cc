@@ -157,9 +157,9 @@ uid_t OwnerOf(int network) {
 }
 
 UniqueFd OpenNamed(const std::string& name, const std::string& what) {
-  constexpr size_t kLongestPid = 9;
+  constexpr size_t kMaxPidDigits = 9;
   try {
-    const bool is_pid = !name.empty() && name.size() <= kLongestPid &&
+    const bool is_pid = !name.empty() && name.size() <= kMaxPidDigits &&
                         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
     return is_pid ? OpenNamespaceOfProcess(std::stoi(name)) : OpenNamespace(name);
   } catch (const SystemError& error) {
@@ -170,10 +170,10 @@ UniqueFd OpenNamed(const std::string& name, const std::string& what) {
 }  // namespace
 
 UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::string& what) {
-  constexpr size_t kLongestName = 255;
+  constexpr size_t kMaxNameLength = 255;
   const bool is_path = name.find('/') != std::string::npos || name == "." || name == ".." ||
                        name.find('\0') != std::string::npos;
-  if (name.empty() || is_path || name.size() > kLongestName) {
+  if (name.empty() || is_path || name.size() > kMaxNameLength) {
     throw UsageError(what + ": give the name of a network namespace (ip netns) or a pid");
   }
   UniqueFd network = OpenNamed(name, what);

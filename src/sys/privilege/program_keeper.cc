@@ -21,7 +21,7 @@ namespace {
 using ipc::Reply;
 
 // Time between SIGTERM and SIGKILL.
-constexpr Duration kTerminationPatience = Duration::Milliseconds(500);
+constexpr Duration kTerminationTimeout = Duration::Milliseconds(500);
 
 // Ends all descendants of this process; the next round finds those forked meanwhile.
 void EndDescendants() {
@@ -30,7 +30,7 @@ void EndDescendants() {
     }
     const auto pids = sys::Descendants();
     if (pids.empty()) return;
-    sys::TerminateProcesses(pids, kTerminationPatience);
+    sys::TerminateProcesses(pids, kTerminationTimeout);
   }
 }
 
@@ -39,7 +39,7 @@ void EndDescendants() {
 void ProgramKeeper::Work(const char* name) {
   prctl(PR_SET_NAME, name);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
-  ipc::AllowLongAnswers(connection_.Fd());
+  ipc::AllowLongAnswers(connection_.fd());
   const UniqueFd signals = sys::CatchSignals({SIGCHLD, SIGTERM, SIGINT});
   while (Serve(signals.get())) {
   }
@@ -50,7 +50,7 @@ void ProgramKeeper::Work(const char* name) {
 bool ProgramKeeper::Serve(int signals) {
   // poll() takes no notice of a descriptor below 0.
   std::array<pollfd, 3> waits{
-      {{connection_.Fd(), POLLIN, 0}, {signals, POLLIN, 0}, {Watched(), POLLIN, 0}}};
+      {{connection_.fd(), POLLIN, 0}, {signals, POLLIN, 0}, {Watched(), POLLIN, 0}}};
   if (poll(waits.data(), waits.size(), -1) < 0) return errno == EINTR;
   if (waits[1].revents != 0 && !Collect(signals)) return false;
   if (waits[2].revents != 0) Follow();
@@ -77,7 +77,7 @@ Reply ProgramKeeper::PerformAny(ipc::Message& request) {
 Reply ProgramKeeper::Start(ipc::Message& request) {
   if (HasProgram()) throw UsageError("this process has started its program already");
   ProgramOptions options = DecodeProgram(request);
-  options.asker = connection_.Fd();
+  options.asker = connection_.fd();
   const int network = EnterNetwork(options);
   sys::Pipe status = sys::MakePipe();
   pid_ = sys::StartProgram(options, network, "node " + options.node, user_);

@@ -94,7 +94,7 @@ bool AnswerNext(ipc::Connection& connection, const sys::Identity& user, ServiceE
       throw ipc::UnknownRequest(kStewardService, request.code);
     }
     const auto name = ipc::Member<std::string>(ipc::DecodeJson(request.payload), "service");
-    return Start(name, connection.Fd(), user, entries);
+    return Start(name, connection.fd(), user, entries);
   });
 }
 
@@ -125,9 +125,9 @@ void RunSteward(int connection, const sys::Identity& user, ServiceEntries entrie
     prctl(PR_SET_NAME, "viaduct-steward");
     ipc::Connection kept(Confine(connection, user), kStewardService);
     signal(SIGCHLD, SIG_IGN);  // its services need not be waited for
-    FavourCaller(kept.Fd());
+    FavourCaller(kept.fd());
     kept.Send(ipc::Answer::kReply, 0, "{}");
-    pollfd wait{kept.Fd(), POLLIN, 0};
+    pollfd wait{kept.fd(), POLLIN, 0};
     while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && AnswerNext(kept, user, entries)) {
     }
   } catch (const std::exception& error) {

@@ -46,7 +46,7 @@ TEST_F(StewardTest, RefusesWhatItDoesNotKnowAndGoesOn) {
 
 TEST_F(StewardTest, EndsTheConnectionOfAnotherVersion) {
   constexpr ipc::Service kOlder = {"steward", 0};
-  ipc::Connection older(UniqueFd(dup(ours_.Fd())), kOlder);
+  ipc::Connection older(UniqueFd(dup(ours_.fd())), kOlder);
   older.Send(StewardRequest::kStart, 1, "{}");
   EXPECT_FALSE(AnswerNext(steward_, {}, {}));
   ipc::Message answer;

@@ -52,13 +52,13 @@ int Child::Wait() {
   return *status_;
 }
 
-std::optional<int> Child::WaitFor(Duration patience) {
+std::optional<int> Child::WaitFor(Duration timeout) {
   if (status_) return status_;
   const UniqueFd process = OpenPidFd(pid_);  // it was not waited for yet, so the pid is still valid
   Poller poller;
   poller.Add(process.get(), 0);
-  const Instant deadline = MonotonicClock::Now() + patience;
-  for (Duration left = patience; left >= Duration(); left = deadline - MonotonicClock::Now()) {
+  const Instant deadline = MonotonicClock::Now() + timeout;
+  for (Duration left = timeout; left >= Duration(); left = deadline - MonotonicClock::Now()) {
     const Poller::Ready ended = poller.Wait(left);
     if (!ended.interrupted()) return ended.empty() ? std::nullopt : std::optional(Wait());
   }

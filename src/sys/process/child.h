@@ -27,8 +27,8 @@ class Child {
   pid_t pid() const { return pid_; }  // -1: there is none
   // Waits for the end of the child and returns its wait status (waitpid(2)).
   int Wait();
-  // The same with a limit: returns nothing if the child still runs after `patience`.
-  std::optional<int> WaitFor(Duration patience);
+  // The same with a limit: returns nothing if the child still runs after `timeout`.
+  std::optional<int> WaitFor(Duration timeout);
   // Does nothing if the child has ended.
   void Signal(int signal);
 

@@ -100,9 +100,9 @@ void SignalAll(const std::vector<Victim>& victims, int signal) {
   }
 }
 
-// Waits until all have ended or `patience` has passed; returns true when all have.
-bool AwaitEnd(std::vector<Victim>& victims, Duration patience) {
-  const Instant deadline = MonotonicClock::Now() + patience;
+// Waits until all have ended or `timeout` has passed; returns true when all have.
+bool AwaitEnd(std::vector<Victim>& victims, Duration timeout) {
+  const Instant deadline = MonotonicClock::Now() + timeout;
   for (Victim& victim : victims) {
     if (victim.gone) continue;
     const Duration left = std::max(deadline - MonotonicClock::Now(), Duration());
@@ -113,9 +113,9 @@ bool AwaitEnd(std::vector<Victim>& victims, Duration patience) {
   return std::all_of(victims.begin(), victims.end(), [](const Victim& v) { return v.gone; });
 }
 
-void Terminate(std::vector<Victim>& victims, Duration patience) {
+void Terminate(std::vector<Victim>& victims, Duration timeout) {
   SignalAll(victims, SIGTERM);
-  if (AwaitEnd(victims, patience)) return;
+  if (AwaitEnd(victims, timeout)) return;
   SignalAll(victims, SIGKILL);
   AwaitEnd(victims, Duration::Seconds(1));
 }
@@ -177,7 +177,7 @@ UniqueFd OpenPidFd(int pid) {
                              static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
 }
 
-void TerminateProcesses(const std::vector<int>& pids, Duration patience) {
+void TerminateProcesses(const std::vector<int>& pids, Duration timeout) {
   // As many at once as there are descriptors.
   for (auto next = pids.begin(); next != pids.end();) {
     std::vector<Victim> victims;
@@ -188,7 +188,7 @@ void TerminateProcesses(const std::vector<int>& pids, Duration patience) {
       if (victims.empty()) throw SystemError("open process " + std::to_string(*next), errno);
       break;
     }
-    Terminate(victims, patience);
+    Terminate(victims, timeout);
   }
 }
 

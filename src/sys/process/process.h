@@ -42,10 +42,10 @@ UniqueFd OpenPidFd(int pid);
 // _exit(2): it would report the parent's threads as leaked and change the status.
 [[noreturn]] void ExitForked(int status);
 
-// Sends SIGTERM to all, then SIGKILL to those that remain after `patience`. Returns when all have
+// Sends SIGTERM to all, then SIGKILL to those that remain after `timeout`. Returns when all have
 // ended (for processes that are not our children, according to /proc), at the latest a second after
 // SIGKILL; where descriptors are short it does so with some after the others.
-void TerminateProcesses(const std::vector<int>& pids, Duration patience);
+void TerminateProcesses(const std::vector<int>& pids, Duration timeout);
 
 // The scheduling priority of a process that must run on time (nice -20). What Allow... is called
 // for (0: this process), and the processes that it then starts, may call Take..., which returns the

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from labs import BUILD, PATIENCE, environment, inside
+from labs import BUILD, TIMEOUT, environment, inside
 
 PROGRAM = BUILD / "examples" / "viaduct-queue-discs"
 
@@ -38,7 +38,7 @@ class Program:
 
     def output(self) -> str:
         """All of it, once it has ended well."""
-        text, _ = self.process.communicate(timeout=PATIENCE)
+        text, _ = self.process.communicate(timeout=TIMEOUT)
         assert self.process.returncode == 0, text
         return text
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from labs import PATIENCE, VIADUCT, Running, execute, records, running, viaduct, wait_until
+from labs import TIMEOUT, VIADUCT, Running, execute, records, running, viaduct, wait_until
 from wires import Wires
 
 SCENARIO = """
@@ -116,7 +116,7 @@ def test_two_hubs_of_one_name(scenario: Callable[[str], Path], lab: str) -> None
 def test_a_hub_that_was_killed(scenario: Callable[[str], Path], lab: str) -> None:
     with hub(hub_file(scenario)) as process:
         process.process.send_signal(signal.SIGKILL)
-        process.process.wait(PATIENCE)
+        process.process.wait(TIMEOUT)
         found = hubs()[lab]
         assert (found["state"], "clean" in found["trouble"]) == ("dead", True)
         assert lab in viaduct("clean").expect().output.split()
@@ -137,7 +137,7 @@ def test_a_hub_that_hangs(scenario: Callable[[str], Path], lab: str) -> None:
         ) as looking:
             time.sleep(0.3)
             os.kill(process.pid, signal.SIGKILL)
-            output, _ = looking.communicate(timeout=PATIENCE)
+            output, _ = looking.communicate(timeout=TIMEOUT)
         assert looking.returncode == 0, output
         json.loads(output)
         viaduct("clean").expect()
@@ -247,7 +247,7 @@ def test_the_terminal_is_as_it_was(end: str) -> None:
             os.write(terminal.master, b"xq")
         else:
             terminal.process.send_signal(getattr(signal, end))
-        status = terminal.process.wait(PATIENCE)
+        status = terminal.process.wait(TIMEOUT)
         assert status == (0 if end in ("q", "SIGINT") else 128 + getattr(signal, end))
         after = terminal.read().partition(LEAVE)
         assert after[1] and ENTER not in after[2]
@@ -277,7 +277,7 @@ def test_a_table_that_is_stopped_and_goes_on() -> None:
         last = terminal.read().split(b"\x1b[H")[-1]
         assert len(last.partition(b"\x1b[K")[0]) == 20, last
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.process.wait(PATIENCE) == 0
+        assert terminal.process.wait(TIMEOUT) == 0
     finally:
         terminal.close()
 

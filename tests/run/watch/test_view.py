@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 from browser import Browser, browser
 from labs import (
-    PATIENCE,
+    TIMEOUT,
     VIADUCT,
     Running,
     descendants,
@@ -53,7 +53,7 @@ def view(*words: str | Path) -> Iterator[tuple[Running, str]]:
 def ask(address: str, what: str, **options: Any) -> tuple[int, str]:
     """Status and body."""
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT)
     connection.request(options.pop("method", "GET"), parts.path + what, **options)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
@@ -62,7 +62,7 @@ def ask(address: str, what: str, **options: Any) -> tuple[int, str]:
 def ask_for(address: str, target: str) -> int:
     """The status of a request for this target, as it is (RFC 9112, 3.2)."""
     parts = urlsplit(address)
-    with socket.create_connection((parts.hostname or "", parts.port or 0), PATIENCE) as connection:
+    with socket.create_connection((parts.hostname or "", parts.port or 0), TIMEOUT) as connection:
         connection.sendall(f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
         return int(connection.makefile("rb").readline().split()[1])
 
@@ -112,7 +112,7 @@ def test_it_shows_a_lab_and_changes_it(up: str) -> None:
             "?.innerText ?? '')",
             "no loss is shown",
         )
-        assert time.monotonic() - lost < 2 + PATIENCE / 10  # a busy machine
+        assert time.monotonic() - lost < 2 + TIMEOUT / 10  # a busy machine
         assert "lost" in page.text("#figures")
         choose(page, "[data-node=n0]")
         page.wait("return document.querySelector('#to')", "no routes")
@@ -314,7 +314,7 @@ def test_500_nodes_stay_usable(monkeypatch: pytest.MonkeyPatch) -> None:
             wait_until(lambda: crowd.looks >= looks + 6, "it goes on looking")
             choose(page, "[data-link=n0-n1]")
             page.wait("return document.querySelector('#figures table')", "a click is not answered")
-            assert page.ask("return late") < 1000 * PATIENCE / 20
+            assert page.ask("return late") < 1000 * TIMEOUT / 20
             assert not page.errors()
     finally:
         server.shutdown()
@@ -392,7 +392,7 @@ def test_strangers_that_connect_are_in_nobodys_way(tmp_path: Path) -> None:
         parts = urlsplit(address)
         begin = time.monotonic()
         for _ in range(60):
-            stranger = socket.create_connection((parts.hostname or "", parts.port or 0), PATIENCE)
+            stranger = socket.create_connection((parts.hostname or "", parts.port or 0), TIMEOUT)
             stack.enter_context(stranger)
         assert ask(address, "state")[0] == 200
         assert time.monotonic() - begin < 4, "each second of it a connection was refused"

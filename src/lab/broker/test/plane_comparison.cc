@@ -22,7 +22,7 @@ namespace viaduct::broker::test {
 namespace {
 
 constexpr int kBatch = 64;  // packets between markers: no queue on the way must hold more
-constexpr Duration kPatience = Duration::Seconds(60);
+constexpr Duration kTimeout = Duration::Seconds(60);
 constexpr Duration kSilence = Duration::Milliseconds(100);
 
 // FNV-1a of what follows the IP header of a frame without options: payloads, and the packets that
@@ -226,12 +226,12 @@ class Running {
   void AwaitMarker(const Listener& source) {
     const Listener& sink = taps_.at(std::string(kSink) + "/eth0");
     const uint64_t seen = sink.markers();
-    const Instant end = MonotonicClock::Now() + kPatience;
+    const Instant end = MonotonicClock::Now() + kTimeout;
     for (Instant again; sink.markers() == seen; TakeAll()) {
       const Instant now = MonotonicClock::Now();
       if (now >= end) {
         throw Error(fmt::format("data plane {}: nothing passes from {} to {} in {} s", plane_.name,
-                                kSource, kSink, kPatience.ToSeconds()));
+                                kSource, kSink, kTimeout.ToSeconds()));
       }
       if (now < again) continue;
       source.Send(MarkerFrame(network_));
@@ -247,7 +247,7 @@ class Running {
       for (const auto& [name, tap] : taps_) sum += tap.arrived();
       return sum;
     };
-    const Instant end = MonotonicClock::Now() + kPatience;
+    const Instant end = MonotonicClock::Now() + kTimeout;
     for (uint64_t before = arrived() + 1; before != arrived() && MonotonicClock::Now() < end;) {
       before = arrived();
       poll(nullptr, 0, static_cast<int>(kSilence.nanoseconds() / 1'000'000));

@@ -12,7 +12,7 @@ constexpr std::array<uint8_t, 9> kHopLimits = {0, 1, 2, 3, 4, 5, 64, 64, 255};
 constexpr uint16_t kMarkerId = 0xbeef;
 // To a network that is not there: kernels answer the first few packets of a source, then one a
 // second.
-constexpr int kMostUnrouted = 30;
+constexpr int kMaxUnrouted = 30;
 
 const std::string& OneOf(RandomStream& random, const std::vector<std::string>& choices) {
   return choices[random.Below(choices.size())];
@@ -35,7 +35,7 @@ Ethernet ToRouter(const RandomNetwork& network) {
 Ipv4 RandomIpv4(RandomStream& random, const Endpoints& endpoints, int number) {
   Ipv4 header{.source = OneOf(random, endpoints.sources),
               .destination = OneOf(random, endpoints.destinations)};
-  if (number >= kMostUnrouted && header.destination == kUnrouted) {
+  if (number >= kMaxUnrouted && header.destination == kUnrouted) {
     header.destination = endpoints.destinations.front();
   }
   header.ttl = kHopLimits[random.Below(kHopLimits.size())];

@@ -21,7 +21,7 @@
 namespace viaduct::dpdk {
 
 // - One thread receives; the same or another sends and asks for BytesInFlight().
-// - Of net_af_packet, Fd() and TransmitFd() are its socket's. Of other devices Fd() is always
+// - Of net_af_packet, fd() and TransmitFd() are its socket's. Of other devices fd() is always
 //   readable: they have to be polled, as programs of DPDK's do.
 // - `received` is the driver's stamp where that is of the kernel's clock (net_af_packet of DPDK 23
 //   and later), else 0: a stamp of our own would hide how long a frame has waited.
@@ -44,7 +44,7 @@ class Port final : public io::AnyPort {
   std::span<const uint32_t> Refused() const override { return refused_; }
   size_t BytesInFlight() override;
   int TransmitFd() override { return transmit_fd_ ? transmit_fd_.get() : -1; }
-  int Fd() override { return fd_.get(); }
+  int fd() override { return fd_.get(); }
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return mtu_; }
   bool Up() override;
