@@ -103,12 +103,12 @@ struct Lab::State {
       if (FindRemote(topology, end.node) != nullptr) continue;
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
       if (HasHubPort(link, i)) {
-        AwaitCarrier(link, SpaceOf(kHubNode), HubPort(number, i));
+        AwaitCarrier(link, SpaceOf(kFabricNode), FabricPort(number, i));
       }
     }
   }
 
-  // The same after an end has been set up: of it, and of its other end in the hub. At most until
+  // The same after an end has been set up: of it, and of its other end in the fabric. At most until
   // `end_of_wait`, and no error: somebody may have set that one down.
   void AwaitCarrierOf(const Endpoint& endpoint, Instant end_of_wait) {
     const auto left = [&] {
@@ -121,13 +121,13 @@ struct Lab::State {
         const Endpoint& end = link.endpoints[i];
         if (end.node == endpoint.node && end.interface == endpoint.interface &&
             HasHubPort(link, i)) {
-          SpaceOf(kHubNode).netlink.AwaitRunning(HubPort(number, i), left());
+          SpaceOf(kFabricNode).netlink.AwaitRunning(FabricPort(number, i), left());
         }
       }
     }
   }
 
-  // Whether the end is a pair whose other end is in the hub.
+  // Whether the end is a pair whose other end is in the fabric.
   bool HasHubPort(const Link& link, size_t end) const {
     return link.kind == Link::Kind::kBridge || IsEmulated(topology, link, end) ||
            IsJoined(topology, link);
@@ -154,18 +154,18 @@ struct Lab::State {
       MakeNamespace(node.name,
                     NodeSysctls(node.data_plane->layout, ipv6, node.interfaces.size() > 1));
     }
-    if (NeedsHub(topology)) {
-      MakeNamespace(kHubNode, HubSysctls());
-      LeaveFramesAlone(SpaceOf(kHubNode).fd.get());
+    if (NeedsFabric(topology)) {
+      MakeNamespace(kFabricNode, FabricSysctls());
+      LeaveFramesAlone(SpaceOf(kFabricNode).fd.get());
     }
   }
 
   // Where br_netfilter is loaded, as containers do, bridges drop what IP would, and count it
   // nowhere that a run reads (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
-  static void LeaveFramesAlone(int hub_fd) {
+  static void LeaveFramesAlone(int fabric_fd) {
     for (const char* of : {"iptables", "ip6tables", "arptables"}) {
       try {
-        sys::WriteSysctl(hub_fd, std::string("net.bridge.bridge-nf-call-") + of, "0");
+        sys::WriteSysctl(fabric_fd, std::string("net.bridge.bridge-nf-call-") + of, "0");
       } catch (const UsageError&) {  // it is not loaded, or older than namespaces of its own
       }
     }
@@ -285,7 +285,8 @@ struct Lab::State {
     record.Write({{"object", "link"}, {"name", link.name}});
     if (IsEmulated(topology, link, 0) || IsJoined(topology, link)) {
       for (const size_t i : {0, 1}) {
-        if (FindRemote(topology, link.endpoints[i].node) == nullptr) MakeHubPort(link, number, i);
+        if (FindRemote(topology, link.endpoints[i].node) == nullptr)
+          MakeFabricPort(link, number, i);
       }
       return;
     }
@@ -300,18 +301,20 @@ struct Lab::State {
     }
   }
 
-  // A veth pair between an endpoint and the hub; up on the hub's side. Returns the hub's ifindex.
-  int MakeHubPort(const Link& link, size_t number, size_t endpoint) {
-    Space& hub = SpaceOf(kHubNode);
+  // A veth pair between an endpoint and the fabric; up on the fabric's side. Returns the fabric's
+  // ifindex.
+  int MakeFabricPort(const Link& link, size_t number, size_t endpoint) {
+    Space& fabric = SpaceOf(kFabricNode);
     const Endpoint& end = link.endpoints[endpoint];
-    const std::string port = HubPort(number, endpoint);
+    const std::string port = FabricPort(number, endpoint);
     const int ifindex = next_ifindex++;
-    hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex}, EndOf(end));
+    fabric.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex},
+                                  EndOf(end));
     if (NeedsWireFrames(topology, link, endpoint)) {
-      sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
+      sys::DisableOffloads(fabric.fd.get(), port, sys::Offloads::kAll);
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
     }
-    hub.netlink.SetUp(ifindex, true);
+    fabric.netlink.SetUp(ifindex, true);
     return ifindex;
   }
 
@@ -327,8 +330,8 @@ struct Lab::State {
     CheckTunnelMtu(vxlan, link.name);
     const bool emulated = IsEmulated(topology, link, 0);
     if (emulated) {
-      MakeHubPort(link, number, 0);
-      vxlan.name = HubInnerPort(number, 0);
+      MakeFabricPort(link, number, 0);
+      vxlan.name = FabricInnerPort(number, 0);
       vxlan.ifindex = next_ifindex++;
     } else {
       const sys::VethEnd place = EndOf(end);
@@ -336,7 +339,7 @@ struct Lab::State {
       vxlan.mac = *place.mac;
       vxlan.ifindex = place.ifindex;
     }
-    Space& space = SpaceOf(emulated ? kHubNode : end.node);
+    Space& space = SpaceOf(emulated ? kFabricNode : end.node);
     vxlan.namespace_fd = space.fd.get();
     sys::Netlink host;  // where the other hosts are
     CreateTunnel(host, vxlan, link);
@@ -354,37 +357,37 @@ struct Lab::State {
 
   void MakeBridge(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
-    Space& hub = SpaceOf(kHubNode);
+    Space& fabric = SpaceOf(kFabricNode);
     const std::string bridge = "br" + std::to_string(number);
     int mtu = 65535;
     for (const Endpoint& end : link.endpoints) mtu = std::min(mtu, InterfaceOf(end).mtu);
-    hub.netlink.CreateBridge(bridge, mtu);
-    const int master = hub.netlink.IfIndex(bridge);
+    fabric.netlink.CreateBridge(bridge, mtu);
+    const int master = fabric.netlink.IfIndex(bridge);
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
       const bool is_remote = FindRemote(topology, link.endpoints[i].node) != nullptr;
-      const int port = is_remote ? 0 : MakeHubPort(link, number, i);
+      const int port = is_remote ? 0 : MakeFabricPort(link, number, i);
       const bool emulated = IsEmulated(topology, link, i);
-      hub.netlink.SetMaster(emulated ? MakeBridgePort(link, number, i) : port, master);
+      fabric.netlink.SetMaster(emulated ? MakeBridgePort(link, number, i) : port, master);
     }
-    hub.netlink.SetUp(master, true);
+    fabric.netlink.SetUp(master, true);
   }
 
-  // The engine stands between the endpoint's port and the bridge: a veth pair within the hub.
+  // The engine stands between the endpoint's port and the bridge: a veth pair within the fabric.
   // Returns the ifindex of the bridge's side.
   int MakeBridgePort(const Link& link, size_t number, size_t endpoint) {
-    Space& hub = SpaceOf(kHubNode);
+    Space& fabric = SpaceOf(kFabricNode);
     const int mtu = InterfaceOf(link.endpoints[endpoint]).mtu;
     const int inner = next_ifindex++;
     const int outer = next_ifindex++;
-    const std::string inner_name = HubInnerPort(number, endpoint);
-    const std::string outer_name = HubBridgePort(number, endpoint);
-    hub.netlink.CreateVethPair({-1, inner_name, std::nullopt, mtu, inner},
-                               {-1, outer_name, std::nullopt, mtu, outer});
+    const std::string inner_name = FabricInnerPort(number, endpoint);
+    const std::string outer_name = FabricBridgePort(number, endpoint);
+    fabric.netlink.CreateVethPair({-1, inner_name, std::nullopt, mtu, inner},
+                                  {-1, outer_name, std::nullopt, mtu, outer});
     for (const std::string& name : {inner_name, outer_name}) {
-      sys::DisableOffloads(hub.fd.get(), name, sys::Offloads::kAll);
+      sys::DisableOffloads(fabric.fd.get(), name, sys::Offloads::kAll);
     }
-    hub.netlink.SetUp(inner, true);
-    hub.netlink.SetUp(outer, true);
+    fabric.netlink.SetUp(inner, true);
+    fabric.netlink.SetUp(outer, true);
     return outer;
   }
 
@@ -521,8 +524,8 @@ sys::Netlink& Lab::NetlinkOf(const std::string& node) {
   return state_->SpaceOf(node).netlink;
 }
 
-int Lab::HubFd() const { return state_->SpaceOf(kHubNode).fd.get(); }
-sys::Netlink& Lab::HubNetlink() { return state_->SpaceOf(kHubNode).netlink; }
+int Lab::FabricFd() const { return state_->SpaceOf(kFabricNode).fd.get(); }
+sys::Netlink& Lab::FabricNetlink() { return state_->SpaceOf(kFabricNode).netlink; }
 
 void Lab::RecordEngine(int pid) {
   state_->record.Write(

@@ -22,9 +22,9 @@ struct LabOptions {
 inline constexpr char kProgramDevice[] = "tun0";
 
 std::string NamespaceName(const std::string& lab, const std::string& node);
-// The namespace of the lab's bridges and of the engine's ports (lab/fabric.h): "LAB.hub". No node
-// may have this name.
-inline constexpr char kHubNode[] = "hub";
+// The namespace of the lab's bridges and of the engine's ports (lab/fabric.h): "LAB.fabric". No
+// node may have this name.
+inline constexpr char kFabricNode[] = "fabric";
 
 // A lab that exists in the kernel as long as this object does. For use by one thread.
 class Lab {
@@ -50,10 +50,10 @@ class Lab {
   std::string HostsPath() const;
   std::string NamespacePath(const std::string& node) const;
   sys::Netlink& NetlinkOf(const std::string& node);  // a session in the node's namespace
-  // The hub namespace; throws if the lab has none (NeedsHub()).
-  int HubFd() const;
-  sys::Netlink& HubNetlink();
-  // Records the process that emulates the links (HubPairs()).
+  // The fabric; throws if the lab has none (NeedsFabric()).
+  int FabricFd() const;
+  sys::Netlink& FabricNetlink();
+  // Records the process that emulates the links (FabricPairs()).
   void RecordEngine(int pid);
   void RecordSimulator(const SimulatorHistory& history);
   void RecordForwarder(const ForwarderHistory& history);

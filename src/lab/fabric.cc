@@ -17,7 +17,7 @@ const Node& NodeOf(const Topology& topology, const Endpoint& endpoint) {
   return *std::ranges::find(topology.nodes, endpoint.node, &Node::name);
 }
 
-HubEnd EndOf(const Topology& topology, const Endpoint& endpoint, const std::string& interface) {
+FabricEnd EndOf(const Topology& topology, const Endpoint& endpoint, const std::string& interface) {
   const Remote* remote = FindRemote(topology, endpoint.node);
   if (remote == nullptr) return {interface, std::nullopt};
   return {"", static_cast<size_t>(remote - topology.remotes.data())};
@@ -35,7 +35,7 @@ int MtuOf(const Topology& topology, const Endpoint& endpoint) {
   return found == all.end() ? Interface().mtu : found->mtu;
 }
 
-void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pairs) {
+void AddShared(const Topology& topology, size_t number, std::vector<FabricPair>* pairs) {
   const Link& link = topology.links[number];
   std::map<std::string, long> seen;
   for (size_t i = 0; i < link.endpoints.size(); ++i) {
@@ -43,8 +43,8 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
     const long copies = seen[node]++;
     if (!IsEmulated(topology, link, i)) continue;
     pairs->push_back({path::SharedPairName(link.name, node, copies),
-                      EndOf(topology, link.endpoints[i], HubPort(number, i)),
-                      {HubInnerPort(number, i), std::nullopt},
+                      EndOf(topology, link.endpoints[i], FabricPort(number, i)),
+                      {FabricInnerPort(number, i), std::nullopt},
                       SpecOf(link, i),
                       path::Spec(),
                       MtuOf(topology, link.endpoints[i]),
@@ -54,12 +54,12 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
 
 // Its directions are those of the whole link: the same random streams on every host, and nothing to
 // frames that come in, to which the sender's host has done it.
-void AddTunnel(const Topology& topology, size_t number, std::vector<HubPair>* pairs) {
+void AddTunnel(const Topology& topology, size_t number, std::vector<FabricPair>* pairs) {
   const Link& link = topology.links[number];
-  HubPair pair;
+  FabricPair pair;
   pair.name = link.name;
-  pair.a.interface = HubPort(number, 0);
-  pair.b.interface = HubInnerPort(number, 0);
+  pair.a.interface = FabricPort(number, 0);
+  pair.b.interface = FabricInnerPort(number, 0);
   pair.up = SpecOf(link, 0);
   pair.mtu = MtuOf(topology, link.endpoints[0]);
   pair.classes = link.classes;
@@ -75,9 +75,9 @@ void AddTunnel(const Topology& topology, size_t number, std::vector<HubPair>* pa
 
 }  // namespace
 
-std::string HubPort(size_t link, size_t endpoint) { return Numbered('p', link, endpoint); }
-std::string HubInnerPort(size_t link, size_t endpoint) { return Numbered('q', link, endpoint); }
-std::string HubBridgePort(size_t link, size_t endpoint) { return Numbered('b', link, endpoint); }
+std::string FabricPort(size_t link, size_t endpoint) { return Numbered('p', link, endpoint); }
+std::string FabricInnerPort(size_t link, size_t endpoint) { return Numbered('q', link, endpoint); }
+std::string FabricBridgePort(size_t link, size_t endpoint) { return Numbered('b', link, endpoint); }
 
 bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint) {
   // Frames of a tunnel go through the engine even if it does nothing to them.
@@ -108,8 +108,8 @@ bool NeedsWireFrames(const Topology& topology, const Link& link, size_t endpoint
          IsEmulated(topology, link, endpoint) || (IsJoined(topology, link) && !link.IsPlainWire());
 }
 
-std::vector<HubPair> HubPairs(const Topology& topology) {
-  std::vector<HubPair> pairs;
+std::vector<FabricPair> FabricPairs(const Topology& topology) {
+  std::vector<FabricPair> pairs;
   for (size_t i = 0; i < topology.links.size(); ++i) {
     const Link& link = topology.links[i];
     if (link.kind == Link::Kind::kBridge) {
@@ -118,8 +118,8 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
       if (IsEmulated(topology, link, 0)) AddTunnel(topology, i, &pairs);
     } else if (IsEmulated(topology, link, 0)) {
       pairs.push_back(
-          {link.name, EndOf(topology, link.endpoints[0], HubPort(i, 0)),
-           EndOf(topology, link.endpoints[1], HubPort(i, 1)), SpecOf(link, 0), SpecOf(link, 1),
+          {link.name, EndOf(topology, link.endpoints[0], FabricPort(i, 0)),
+           EndOf(topology, link.endpoints[1], FabricPort(i, 1)), SpecOf(link, 0), SpecOf(link, 1),
            std::max(MtuOf(topology, link.endpoints[0]), MtuOf(topology, link.endpoints[1])),
            link.classes});
     }
@@ -143,7 +143,7 @@ bool IsJoined(const Topology& topology, const Link& link) {
   return any;
 }
 
-bool NeedsHub(const Topology& topology) {
+bool NeedsFabric(const Topology& topology) {
   return std::ranges::any_of(topology.links, [&](const Link& link) {
     return link.kind == Link::Kind::kBridge || IsEmulated(topology, link, 0) ||
            IsJoined(topology, link);

@@ -27,38 +27,38 @@ Topology With(Link link) {
   return topology;
 }
 
-TEST(Hub, AWireWhoseSpecMayChangeIsTheEngines) {
+TEST(Fabric, AWireWhoseSpecMayChangeIsTheEngines) {
   Link wire = Pair({path::Spec(), path::Spec()});
-  EXPECT_THAT(HubPairs(With(wire)), IsEmpty());
+  EXPECT_THAT(FabricPairs(With(wire)), IsEmpty());
   wire.live = true;
-  EXPECT_EQ(HubPairs(With(wire)).size(), 1U);
+  EXPECT_EQ(FabricPairs(With(wire)).size(), 1U);
   wire.kind = Link::Kind::kBridge;
-  EXPECT_EQ(HubPairs(With(wire)).size(), 2U);
+  EXPECT_EQ(FabricPairs(With(wire)).size(), 2U);
 }
 
-TEST(Hub, APairWithASpecIsOneEnginePair) {
+TEST(Fabric, APairWithASpecIsOneEnginePair) {
   const Topology topology = With(Pair({kDelay, path::Spec()}));
-  const auto pairs = HubPairs(topology);
+  const auto pairs = FabricPairs(topology);
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].name, "a-b");
-  EXPECT_EQ(pairs[0].a.interface, HubPort(0, 0));
-  EXPECT_EQ(pairs[0].b.interface, HubPort(0, 1));
+  EXPECT_EQ(pairs[0].a.interface, FabricPort(0, 0));
+  EXPECT_EQ(pairs[0].b.interface, FabricPort(0, 1));
   EXPECT_EQ(pairs[0].up, kDelay);
   EXPECT_EQ(pairs[0].down, path::Spec());
   EXPECT_EQ(pairs[0].mtu, 9000);
-  EXPECT_TRUE(NeedsHub(topology));
+  EXPECT_TRUE(NeedsFabric(topology));
 }
 
-TEST(Hub, ClassesAreTheEnginesOnEveryKindOfLink) {
+TEST(Fabric, ClassesAreTheEnginesOnEveryKindOfLink) {
   const path::TrafficClass dns{"dns", "udp port 53", kDelay, kRate};
   Link link = Pair({path::Spec(), path::Spec()});
   link.classes = {dns};
   EXPECT_FALSE(link.IsPlainWire());
-  auto pairs = HubPairs(With(link));
+  auto pairs = FabricPairs(With(link));
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].classes, link.classes);
   link.kind = Link::Kind::kBridge;
-  pairs = HubPairs(With(link));
+  pairs = FabricPairs(With(link));
   ASSERT_EQ(pairs.size(), 2U);
   EXPECT_EQ(pairs[1].classes, link.classes);
   // At a tunnel each host does what its own end sends, under the direction of the whole link.
@@ -66,7 +66,7 @@ TEST(Hub, ClassesAreTheEnginesOnEveryKindOfLink) {
     Link tunnel{"a-b", Link::Kind::kTunnel, {{"a", "eth0"}}, {path::Spec()}};
     tunnel.tunnel.emplace().end = end;
     tunnel.classes = {dns};
-    pairs = HubPairs(With(tunnel));
+    pairs = FabricPairs(With(tunnel));
     ASSERT_EQ(pairs.size(), 1U);
     ASSERT_EQ(pairs[0].classes.size(), 1U);
     EXPECT_EQ(pairs[0].classes[0].up, end == 0 ? kDelay : path::Spec());
@@ -74,11 +74,11 @@ TEST(Hub, ClassesAreTheEnginesOnEveryKindOfLink) {
   }
 }
 
-TEST(Hub, PlainWiresAndQdiscsNeedNoEngine) {
+TEST(Fabric, PlainWiresAndQdiscsNeedNoEngine) {
   for (const Link& link :
        {Pair({}), Pair({path::Spec(), path::Spec()}), Pair({kDelay, kDelay}, Emulator::kKernel)}) {
-    EXPECT_THAT(HubPairs(With(link)), IsEmpty());
-    EXPECT_FALSE(NeedsHub(With(link)));
+    EXPECT_THAT(FabricPairs(With(link)), IsEmpty());
+    EXPECT_FALSE(NeedsFabric(With(link)));
   }
 }
 
@@ -93,38 +93,38 @@ Topology Remotely(Link link) {
   return topology;
 }
 
-TEST(Hub, ALinkOfARemoteNodeIsTheEnginesWithOrWithoutASpec) {
+TEST(Fabric, ALinkOfARemoteNodeIsTheEnginesWithOrWithoutASpec) {
   for (const Link& link : {Pair({}), Pair({path::Spec(), kDelay})}) {
-    const auto pairs = HubPairs(Remotely(link));
+    const auto pairs = FabricPairs(Remotely(link));
     ASSERT_EQ(pairs.size(), 1U);
-    EXPECT_EQ(pairs[0].a, (HubEnd{HubPort(0, 0), std::nullopt}));
-    EXPECT_EQ(pairs[0].b, (HubEnd{"", 0}));
+    EXPECT_EQ(pairs[0].a, (FabricEnd{FabricPort(0, 0), std::nullopt}));
+    EXPECT_EQ(pairs[0].b, (FabricEnd{"", 0}));
     EXPECT_EQ(pairs[0].down, link.specs.empty() ? path::Spec() : kDelay);
     EXPECT_EQ(pairs[0].mtu, 9000);
     EXPECT_FALSE(IsJoined(Remotely(link), link));
-    EXPECT_TRUE(NeedsHub(Remotely(link)));
+    EXPECT_TRUE(NeedsFabric(Remotely(link)));
   }
   Link lan = Pair({});
   lan.kind = Link::Kind::kBridge;
-  const auto pairs = HubPairs(Remotely(lan));
+  const auto pairs = FabricPairs(Remotely(lan));
   ASSERT_EQ(pairs.size(), 1U) << "the other one is on the bridge itself";
-  EXPECT_EQ(pairs[0].a, (HubEnd{"", 0}));
-  EXPECT_EQ(pairs[0].b, (HubEnd{HubInnerPort(0, 1), std::nullopt}));
+  EXPECT_EQ(pairs[0].a, (FabricEnd{"", 0}));
+  EXPECT_EQ(pairs[0].b, (FabricEnd{FabricInnerPort(0, 1), std::nullopt}));
 }
 
-TEST(Hub, ASharedLinkIsAPairForEachEndpointWithASpec) {
+TEST(Fabric, ASharedLinkIsAPairForEachEndpointWithASpec) {
   const Link lan{"lan",
                  Link::Kind::kBridge,
                  {{"a", "eth0"}, {"b", "eth0"}, {"b", "eth1"}, {"c", "eth0"}},
                  {kDelay, path::Spec(), kRate, kRate},
                  Emulator::kEngine};
-  const auto pairs = HubPairs(With(lan));
+  const auto pairs = FabricPairs(With(lan));
   ASSERT_EQ(pairs.size(), 3U);
   EXPECT_EQ(pairs[0].name, "lan.a");
   EXPECT_EQ(pairs[0].up, kDelay);
   EXPECT_EQ(pairs[0].down, path::Spec()) << "what the others send was delayed by their own";
-  EXPECT_EQ(pairs[0].a.interface, HubPort(0, 0));
-  EXPECT_EQ(pairs[0].b.interface, HubInnerPort(0, 0));
+  EXPECT_EQ(pairs[0].a.interface, FabricPort(0, 0));
+  EXPECT_EQ(pairs[0].b.interface, FabricInnerPort(0, 0));
   EXPECT_EQ(pairs[1].name, "lan.b-2") << "the node's second endpoint";
   EXPECT_EQ(pairs[2].name, "lan.c");
 }
@@ -135,12 +135,12 @@ Topology Joined(Link link) {
   return topology;
 }
 
-// Whether the link leads through the hub without the engine.
+// Whether the link leads through the fabric without the engine.
 bool IsJoinedAlone(const Topology& topology) {
-  return IsJoined(topology, topology.links[0]) && HubPairs(topology).empty();
+  return IsJoined(topology, topology.links[0]) && FabricPairs(topology).empty();
 }
 
-TEST(Hub, RandomLossAloneIsForJoinedPaths) {
+TEST(Fabric, RandomLossAloneIsForJoinedPaths) {
   const path::Spec loss = path::ParseSpec("loss=1%");
   EXPECT_TRUE(IsJoinedAlone(Joined(Pair({loss, path::Spec()}))));
   EXPECT_TRUE(IsJoinedAlone(Joined(Pair({}))));
@@ -150,10 +150,10 @@ TEST(Hub, RandomLossAloneIsForJoinedPaths) {
   Link live = Pair({loss, loss});
   live.live = true;
   EXPECT_FALSE(IsJoinedAlone(Joined(live)));
-  EXPECT_EQ(HubPairs(Joined(live)).size(), 1U);
+  EXPECT_EQ(FabricPairs(Joined(live)).size(), 1U);
 }
 
-TEST(Hub, WhichSpecsOnlyLoseFrames) {
+TEST(Fabric, WhichSpecsOnlyLoseFrames) {
   EXPECT_EQ(LossOf(path::Spec()), 0);
   EXPECT_EQ(LossOf(path::ParseSpec("loss=25%")), 0.25);
   for (const char* more : {"loss=1% delay=1ms", "loss=1%:corr=5%", "loss=1%+2%", "rate=1Mbit",
@@ -163,7 +163,7 @@ TEST(Hub, WhichSpecsOnlyLoseFrames) {
 }
 
 // The model numbers frames as they are on a wire.
-TEST(Hub, FramesThatMayBeLostAreNoSuperFrames) {
+TEST(Fabric, FramesThatMayBeLostAreNoSuperFrames) {
   const path::Spec loss = path::ParseSpec("loss=1%");
   const Topology plain = Joined(Pair({})), lossy = Joined(Pair({loss, path::Spec()}));
   EXPECT_FALSE(NeedsWireFrames(plain, plain.links[0], 0));

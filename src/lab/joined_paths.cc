@@ -108,7 +108,7 @@ struct JoinedPaths::State final : Routers {
   };
 
   explicit State(Lab& the_lab)
-      : lab(the_lab), wires(FindWires()), map(wires), joiner(lab.HubFd(), JoinWires()) {
+      : lab(the_lab), wires(FindWires()), map(wires), joiner(lab.FabricFd(), JoinWires()) {
     for (const Node& node : lab.topology().nodes) {
       numbers[node.name] = nodes.size();
       nodes.push_back(std::make_unique<NodeState>(lab, node));
@@ -125,7 +125,7 @@ struct JoinedPaths::State final : Routers {
     const auto info = lab.NetlinkOf(end.node).FindLink(ifindex);
     if (!info) throw Error("interface " + end.interface + " of node " + end.node + " has gone");
     return {static_cast<size_t>(node - all.begin()), ifindex, info->mac,
-            lab.HubNetlink().IfIndex(HubPort(link, endpoint)), RandomLossOf(link, endpoint)};
+            lab.FabricNetlink().IfIndex(FabricPort(link, endpoint)), RandomLossOf(link, endpoint)};
   }
 
   // The stream is that of the path's model, so that the same frames are lost.
@@ -151,8 +151,8 @@ struct JoinedPaths::State final : Routers {
   std::vector<bpf::JoinWire> JoinWires() const {
     std::vector<bpf::JoinWire> list;
     for (const Wire& wire : wires) {
-      list.push_back({{wire.a.hub_ifindex, wire.a.mac, wire.a.loss},
-                      {wire.b.hub_ifindex, wire.b.mac, wire.b.loss}});
+      list.push_back({{wire.a.fabric_ifindex, wire.a.mac, wire.a.loss},
+                      {wire.b.fabric_ifindex, wire.b.mac, wire.b.loss}});
     }
     return list;
   }
@@ -168,8 +168,8 @@ struct JoinedPaths::State final : Routers {
     joiner.SetAddresses(addresses);
   }
 
-  // An end in the hub stands for the interface beyond the other end: what that would discard when
-  // it arrives is discarded here.
+  // An end in the fabric stands for the interface beyond the other end: what that would discard
+  // when it arrives is discarded here.
   void OnConfiguration(size_t number) {
     NodeState& node = *nodes[number];
     node.facts.reset();
@@ -181,11 +181,11 @@ struct JoinedPaths::State final : Routers {
     for (const sys::LinkInfo& link : node.session.Links()) {
       const auto [here, there] = map.Find(number, link.ifindex);
       if (here == nullptr) continue;
-      const auto known = beyond.try_emplace(there->hub_ifindex).first;
+      const auto known = beyond.try_emplace(there->fabric_ifindex).first;
       if (known->second.mtu != static_cast<uint32_t>(link.mtu)) {
-        lab.HubNetlink().SetMtu(there->hub_ifindex, link.mtu);
+        lab.FabricNetlink().SetMtu(there->fabric_ifindex, link.mtu);
       }
-      if (known->second.mac != link.mac) joiner.SetFarMac(there->hub_ifindex, link.mac);
+      if (known->second.mac != link.mac) joiner.SetFarMac(there->fabric_ifindex, link.mac);
       known->second = {static_cast<uint32_t>(link.mtu), link.mac};
     }
   }
@@ -355,7 +355,7 @@ struct JoinedPaths::State final : Routers {
   std::vector<std::unique_ptr<NodeState>> nodes;  // in the topology's order
   std::map<std::string, size_t> numbers;
   std::map<bpf::PathKey, Path> paths;
-  std::map<int, Interface> beyond;  // by the hub's end that stands for it
+  std::map<int, Interface> beyond;  // by the fabric's end that stands for it
   std::vector<uint32_t> free_counters;
   std::vector<Cooling> cooling;
   Totals totals;  // of paths that are gone
@@ -391,7 +391,7 @@ void JoinedPaths::OnChanged(const std::string& node) {
 void JoinedPaths::OnLink(const std::string& node, const sys::LinkEvent& event) {
   const auto [here, there] = state_->map.Find(state_->numbers.at(node), event.ifindex);
   if (here == nullptr) return;
-  state_->lab.HubNetlink().SetUp(there->hub_ifindex, event.up && !event.removed);
+  state_->lab.FabricNetlink().SetUp(there->fabric_ifindex, event.up && !event.removed);
 }
 
 void JoinedPaths::LeaveToKernel(const std::string& node) {
@@ -408,7 +408,7 @@ std::map<std::string, JoinedPaths::NodeCounters> JoinedPaths::PacketCounters() c
       const auto [here, there] = state_->map.Find(number, link.ifindex);
       if (here == nullptr) continue;
       auto& of = all[state_->nodes[number]->name][link.name];
-      of = state_->ByWire(there->hub_ifindex);
+      of = state_->ByWire(there->fabric_ifindex);
       const auto joined = traffic.find({number, link.ifindex});
       const Traffic sum = joined == traffic.end() ? Traffic() : joined->second;
       of["joined"] = sum.packets;
@@ -424,7 +424,7 @@ std::vector<WireLoss> JoinedPaths::Losses() const {
   for (size_t i = 0; i < topology.links.size(); ++i) {
     if (!IsJoined(topology, topology.links[i])) continue;
     for (const size_t endpoint : {0, 1}) {
-      const int port = state_->lab.HubNetlink().IfIndex(HubPort(i, endpoint));
+      const int port = state_->lab.FabricNetlink().IfIndex(FabricPort(i, endpoint));
       const auto loss = state_->joiner.LossOf(port);
       if (loss) all.push_back({i, endpoint, *loss});
     }

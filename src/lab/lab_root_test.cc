@@ -234,11 +234,11 @@ TEST_F(LabRootTest, EmulatedLinksEndInTheHub) {
   Topology topology = Line(3);
   topology.links[0].specs = {path::ParseSpec("delay=10ms"), path::Spec()};
   Lab lab(topology, Options());
-  ASSERT_EQ(HubPairs(topology).size(), 1U);
+  ASSERT_EQ(FabricPairs(topology).size(), 1U);
   for (const std::string& port :
-       {HubPairs(topology)[0].a.interface, HubPairs(topology)[0].b.interface}) {
-    EXPECT_TRUE(lab.HubNetlink().GetLink(port).running);
-    EXPECT_THAT(sys::ActiveOffloads(lab.HubFd(), port, sys::Offloads::kAll), IsEmpty());
+       {FabricPairs(topology)[0].a.interface, FabricPairs(topology)[0].b.interface}) {
+    EXPECT_TRUE(lab.FabricNetlink().GetLink(port).running);
+    EXPECT_THAT(sys::ActiveOffloads(lab.FabricFd(), port, sys::Offloads::kAll), IsEmpty());
   }
   EXPECT_FALSE(lab.HasQdisc({"n0", "eth1"}));
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll), IsEmpty());

@@ -84,7 +84,7 @@ Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router) {
   return sysctls;
 }
 
-Sysctls HubSysctls() { return Common(false); }
+Sysctls FabricSysctls() { return Common(false); }
 
 Sysctls ProgramDeviceSysctls(const std::string& device, bool ipv6) {
   Sysctls sysctls{{"net.ipv4.conf." + device + ".rp_filter", "0"}};

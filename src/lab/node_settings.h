@@ -18,8 +18,8 @@ bool UsesIpv6(const Topology& topology);
 // interfaces, which inherit them.
 // `router`: the node has more than one interface, so it mostly forwards packets.
 Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router);
-// The sysctls of the hub namespace, which has bridges only and no IP.
-Sysctls HubSysctls();
+// The sysctls of the fabric, which has bridges only and no IP.
+Sysctls FabricSysctls();
 // The sysctls of the program device; the other interfaces of its namespace have no IP.
 Sysctls ProgramDeviceSysctls(const std::string& device, bool ipv6);
 

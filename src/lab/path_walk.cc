@@ -8,16 +8,16 @@ WireMap::WireMap(const std::vector<Wire>& wires) : wires_(wires) {
   for (const Wire& wire : wires_) {
     const std::pair ends{&wire.a, &wire.b};
     const std::pair from_b{&wire.b, &wire.a};
-    by_hub_[wire.a.hub_ifindex] = ends;
-    by_hub_[wire.b.hub_ifindex] = from_b;
+    by_fabric_[wire.a.fabric_ifindex] = ends;
+    by_fabric_[wire.b.fabric_ifindex] = from_b;
     by_node_[{wire.a.node, wire.a.ifindex}] = ends;
     by_node_[{wire.b.node, wire.b.ifindex}] = from_b;
   }
 }
 
-const WireEnd* WireMap::Beyond(int hub_ifindex) const {
-  const auto found = by_hub_.find(hub_ifindex);
-  return found == by_hub_.end() ? nullptr : found->second.second;
+const WireEnd* WireMap::Beyond(int fabric_ifindex) const {
+  const auto found = by_fabric_.find(fabric_ifindex);
+  return found == by_fabric_.end() ? nullptr : found->second.second;
 }
 
 std::pair<const WireEnd*, const WireEnd*> WireMap::Find(size_t node, int ifindex) const {
@@ -52,11 +52,11 @@ const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
   const uint32_t mtu = std::min(exit->mtu, beyond->mtu);  // longer frames are discarded on arrival
   path.mtu = path.hops == 0 ? mtu : std::min(path.mtu, mtu);
   path.hops += 1;
-  path.exit = arrives->hub_ifindex;
+  path.exit = arrives->fabric_ifindex;
   path.source = exit->mac;
   path.destination = arrives->mac;
   path.routers.push_back(static_cast<uint32_t>(here.node));
-  if (leaves->loss) path.lossy_ends.push_back(leaves->hub_ifindex);
+  if (leaves->loss) path.lossy_ends.push_back(leaves->fabric_ifindex);
   return arrives;
 }
 

@@ -13,12 +13,12 @@
 
 namespace viaduct::lab {
 
-// One end of a wire whose ends are both in the hub.
+// One end of a wire whose ends are both in the fabric.
 struct WireEnd {
   size_t node = 0;  // its number in the topology
   int ifindex = 0;  // in the node
   wire::MacAddress mac;
-  int hub_ifindex = 0;
+  int fabric_ifindex = 0;
   std::optional<bpf::RandomLoss> loss = std::nullopt;  // of what it sends
 };
 
@@ -70,18 +70,18 @@ class WireMap {
   WireMap(const WireMap&) = delete;
   WireMap& operator=(const WireMap&) = delete;
 
-  // The end that frames which come into the hub here are for; null if there is none.
-  const WireEnd* Beyond(int hub_ifindex) const;
+  // The end that frames which come into the fabric here are for; null if there is none.
+  const WireEnd* Beyond(int fabric_ifindex) const;
   // This end of its wire, and the other; nulls if the interface is none.
   std::pair<const WireEnd*, const WireEnd*> Find(size_t node, int ifindex) const;
 
  private:
   std::vector<Wire> wires_;
-  std::map<int, std::pair<const WireEnd*, const WireEnd*>> by_hub_;
+  std::map<int, std::pair<const WireEnd*, const WireEnd*>> by_fabric_;
   std::map<std::pair<size_t, int>, std::pair<const WireEnd*, const WireEnd*>> by_node_;
 };
 
-// The way of packets that come into the hub at `key.port`, up to the first router that does more
+// The way of packets that come into the fabric at `key.port`, up to the first router that does more
 // than forward them. A way that comes back to a router goes by hop: its packets' TTL ends it.
 Walk WalkPath(const WireMap& wires, Routers& routers, const bpf::PathKey& key);
 

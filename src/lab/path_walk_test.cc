@@ -18,7 +18,7 @@ wire::MacAddress MacOf(size_t node, int ifindex) {
   return mac;
 }
 
-// The hub's end of an interface.
+// The fabric's end of an interface.
 int HubOf(size_t node, int ifindex) { return static_cast<int>(node) * 10 + ifindex + 100; }
 
 WireEnd End(size_t node, int ifindex) {

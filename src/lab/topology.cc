@@ -73,8 +73,8 @@ void CheckInterface(const std::string& node, const Interface& interface) {
 
 void CheckNodeName(const std::string& name) {
   CheckName("node", name);
-  if (name != kHubNode) return;
-  throw UsageError("node \"hub\": this name is reserved for the lab; choose another");
+  if (name != kFabricNode) return;
+  throw UsageError("node \"fabric\": this name is reserved for the lab; choose another");
 }
 
 void CheckRemote(const Topology& topology, const Remote& remote) {

@@ -83,7 +83,7 @@ struct Endpoint {
 
 // What implements the SPECs of a link.
 enum class Emulator {
-  kEngine,  // the path engine, between the link's host ends in the hub namespace
+  kEngine,  // the path engine, between the link's host ends in the fabric
   kKernel,  // the kernel's own qdiscs on the sending interfaces, where the kernel has them
 };
 // Returns "engine" or "kernel".

@@ -237,7 +237,7 @@ TEST(Topology, RefusesMalformedNames) {
     EXPECT_THAT(ErrorOf(topology), HasSubstr("lab \"" + std::string(name) + "\"")) << name;
   }
   Topology topology = Example();
-  topology.nodes[0].name = "hub";
+  topology.nodes[0].name = "fabric";
   EXPECT_THAT(ErrorOf(topology), HasSubstr("reserved for the lab"));
   for (const char* name : {"", "sixteen-letters-", "a b", "a/b", ".."}) {
     topology = Example();

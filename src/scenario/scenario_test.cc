@@ -281,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"name: a123456789b123456789c123456789d123456789e123456789f123456789g12345678\n",
                 "- and _; at most 32)"},
         Mistake{"nodes: [a, a]\n", "f.yaml:1: nodes: 'a' is given twice"},
-        Mistake{"nodes: [a, hub]\n", "f.yaml:1: nodes: 'hub' is reserved for the lab"},
+        Mistake{"nodes: [a, fabric]\n", "f.yaml:1: nodes: 'fabric' is reserved for the lab"},
         Mistake{"nodes: [a, b c]\n", "f.yaml:1: nodes: 'b c' is not a name"},
         Mistake{"links: []\n", "f.yaml:1: nodes: missing"},
         Mistake{"nodes: 2\nlinks: [{line: all]\n", "f.yaml:2: malformed YAML"},

@@ -104,7 +104,7 @@ bool Eventually(const std::function<bool()>& condition) {
 }
 
 bool NothingIsLeft(const std::string& lab) {
-  for (const char* node : {"a", "b", "c", "hub"}) {
+  for (const char* node : {"a", "b", "c", "fabric"}) {
     if (sys::NamespaceExists(lab + "." + node)) return false;
   }
   return !std::filesystem::exists("/run/viaduct/" + lab);

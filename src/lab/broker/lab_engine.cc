@@ -39,7 +39,7 @@ namespace {
 // The ring slots of all ports of a lab together, and the minimum for each.
 constexpr uint32_t kRingSlots = 4096, kLabSlots = 65536, kMinSlots = 256;
 
-struct HubPort {
+struct FabricPort {
   std::string name;
   sys::PacketSocket socket;
 };
@@ -48,7 +48,7 @@ struct HubPort {
 struct Equipment {
   engine::Config config;
   std::string directory;
-  std::vector<HubPort> ports;
+  std::vector<FabricPort> ports;
   std::shared_ptr<tunnel::SharedHub> hub;  // of the lab's remote nodes; its port is the last one
   UniqueFd listener;
 };
@@ -94,13 +94,13 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_sock
   config.seed = lab.topology().seed;
   equipment.directory = lab.topology().directory;
   equipment.hub = OpenHub(lab.topology(), owner, std::move(inner_socket));
-  const sys::NamespaceScope scope(lab.HubFd());
-  const std::vector<lab::HubPair> pairs = lab::HubPairs(lab.topology());
+  const sys::NamespaceScope scope(lab.FabricFd());
+  const std::vector<lab::FabricPair> pairs = lab::FabricPairs(lab.topology());
   size_t trunk = 0;  // the number of its port
-  for (const lab::HubPair& pair : pairs) {
+  for (const lab::FabricPair& pair : pairs) {
     trunk += (pair.a.remote ? 0 : 1) + (pair.b.remote ? 0 : 1);
   }
-  const auto attach = [&](const lab::HubEnd& end) {
+  const auto attach = [&](const lab::FabricEnd& end) {
     engine::Attachment attachment;
     attachment.port = end.remote ? trunk : equipment.ports.size();
     if (end.remote) {
@@ -111,7 +111,7 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_sock
     config.ports.push_back(end.interface);
     return attachment;
   };
-  for (const lab::HubPair& pair : pairs) {
+  for (const lab::FabricPair& pair : pairs) {
     const engine::Attachment a = attach(pair.a);
     const engine::Attachment b = attach(pair.b);
     config.pairs.push_back({pair.name, a, b, pair.up, pair.down, pair.classes});
@@ -122,13 +122,13 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_sock
   return equipment;
 }
 
-std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports,
+std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<FabricPort> ports,
                                                     const std::shared_ptr<tunnel::SharedHub>& hub) {
   io::RingOptions options;
   options.slots = std::clamp(kLabSlots / std::max<uint32_t>(1, static_cast<uint32_t>(ports.size())),
                              kMinSlots, kRingSlots);
   std::vector<std::unique_ptr<io::AnyPort>> opened;
-  for (HubPort& port : ports) {
+  for (FabricPort& port : ports) {
     options.ifindex = port.socket.ifindex;
     opened.push_back(io::Hold(io::RingPort(std::move(port.socket.fd), options)));
   }
@@ -224,11 +224,11 @@ LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_s
   Equipment equipment = Prepare(lab, owner, std::move(inner_socket));
   LabProcess process{"viaduct-engine",
                      "path engine",
-                     lab.HubFd(),
+                     lab.FabricFd(),
                      {equipment.listener.get()},
                      fmt::format("{}/{}/{}", sys::kRunFolder, lab.name(), lab::kLastWordsFile)};
   process.asker = asker;
-  for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
+  for (const FabricPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
   if (equipment.hub) {
     const auto descriptors =
         equipment.hub->With([](const tunnel::Hub& hub) { return hub.Descriptors(); });

@@ -14,7 +14,7 @@ namespace viaduct::broker {
 std::string EngineSocketPath(const std::string& lab);
 
 // Forked from the broker; it inherits the packet sockets and no other descriptors. It runs in the
-// hub namespace (where the clean-up of the lab finds it), as the invoking user at the highest
+// fabric (where the clean-up of the lab finds it), as the invoking user at the highest
 // priority, and ends with the broker. For use by one thread.
 class LabEngine {
  public:

@@ -70,7 +70,7 @@ bool JoinsPaths(const lab::Topology& topology) {
 void RequireDescriptorsFor(const lab::Topology& topology) {
   constexpr size_t kPerNode = 4, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
-  size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size();
+  size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::FabricPairs(topology).size();
   const bool joins = JoinsPaths(topology);
   for (const lab::Node& node : topology.nodes) {
     const fib::DescriptorsNeeded& own = node.data_plane->descriptors;
@@ -141,7 +141,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   std::map<std::string, NodeState> nodes = MakeNodes(*lab, reasons);
   std::unique_ptr<lab::JoinedPaths> joined;
   if (JoinsPaths(lab->topology())) joined = std::make_unique<lab::JoinedPaths>(*lab);
-  if (!lab::HubPairs(lab->topology()).empty()) {
+  if (!lab::FabricPairs(lab->topology()).empty()) {
     engine_.emplace(*lab, owner_, std::move(inner_socket_), asker_);
   }
   LabForwarder::Nodes forwarded;

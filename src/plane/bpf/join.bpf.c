@@ -1,4 +1,4 @@
-// Passes frames from each wire's end in the hub to the other end; where the routers on a packet's
+// Passes frames from each wire's end in the fabric to the other end; where the routers on a packet's
 // way do nothing but forward it, to the end of the last wire in one step. Whose path is which is
 // found in user space, when a first packet asks for it, and forgotten when anything changes on the
 // way.

@@ -1,8 +1,9 @@
 /* What the program of joined paths and its user share: C, because both languages include it.
  *
- * The program stands at the ingress of the hub's ends of wires ("ports"), which lead to the nodes.
- * A frame goes from there to the wire's other end, unless all the hops that it has before it are
- * known and add nothing to it: then it goes to the end of the last one, as they would have left it.
+ * The program stands at the ingress of the fabric's ends of wires ("ports"), which lead to the
+ * nodes. A frame goes from there to the wire's other end, unless all the hops that it has before it
+ * are known and add nothing to it: then it goes to the end of the last one, as they would have left
+ * it.
  */
 #pragma once
 
@@ -27,9 +28,9 @@ enum viaduct_join_outcome {
   VIADUCT_JOIN_OUTCOMES
 };
 
-/* An end of a wire in the hub, by its ifindex. */
+/* An end of a wire in the fabric, by its ifindex. */
 struct viaduct_join_port {
-  __u32 other;     /* the ifindex of the wire's other end in the hub */
+  __u32 other;     /* the ifindex of the wire's other end in the fabric */
   __u32 loss;      /* what this direction loses: the index of its viaduct_wire_loss, plus one */
   __u8 far_mac[6]; /* of the interface behind the other end */
   __u8 reserved[2];
@@ -67,9 +68,9 @@ struct viaduct_joined_path {
   struct viaduct_join_key key; /* of whom it is */
   __u32 hops;                  /* routers that it passes in one step; 0: none, it goes by hop */
   __u32 mtu;                   /* the smallest of the interfaces that these send on */
-  __u32 exit;     /* the hub's end of the last wire, beyond which is the interface that gets it */
-  __u64 looked;   /* when somebody was last asked to look again, in ns of CLOCK_MONOTONIC_COARSE */
-  __u8 enters[6]; /* the interface that the first router gets it on */
+  __u32 exit;   /* the fabric's end of the last wire, beyond which is the interface that gets it */
+  __u64 looked; /* when somebody was last asked to look again, in ns of CLOCK_MONOTONIC_COARSE */
+  __u8 enters[6];                 /* the interface that the first router gets it on */
   __u8 destination[6], source[6]; /* of the last wire */
   __u8 reserved[2];
   __u32 first_loss; /* the index of a viaduct_loss_on_way, or VIADUCT_NO_LOSS */

@@ -23,10 +23,10 @@ struct RandomLoss {
   RandomStream random;
 };
 
-// A wire of which both ends are in the hub.
+// A wire of which both ends are in the fabric.
 struct JoinWire {
   struct End {
-    int ifindex = 0;                 // in the hub
+    int ifindex = 0;                 // in the fabric
     wire::MacAddress mac;            // of the node's interface behind it
     std::optional<RandomLoss> loss;  // of what comes in here
   };
@@ -35,7 +35,7 @@ struct JoinWire {
 
 // The packets that come in on a port, for one destination.
 struct PathKey {
-  int port = 0;  // ifindex in the hub
+  int port = 0;  // ifindex in the fabric
   wire::IpAddress destination;
   uint8_t tos = 0;  // IPv4: without the ECN bits
   friend auto operator<=>(const PathKey&, const PathKey&) = default;
@@ -45,7 +45,7 @@ struct PathKey {
 struct JoinedPath {
   uint32_t hops = 0;              // routers on the way; 0: by hop
   uint32_t mtu = 0;               // the smallest on the way, bytes
-  int exit = 0;                   // the hub's end of the last wire, on the far side
+  int exit = 0;                   // the fabric's end of the last wire, on the far side
   wire::MacAddress enters;        // of the first router's interface
   wire::MacAddress source;        // of the last wire
   wire::MacAddress destination;   // of the interface that gets them

@@ -31,7 +31,8 @@ struct NodeLayout {
   // Segmentation, checksum and similar offloads stay on, which makes TCP five times as fast. Must
   // be off if frames are read that must look as on a wire.
   bool keeps_offloads;
-  // Its plain wires lead through the hub, where the hops of a path are joined (lab/joined_paths.h).
+  // Its plain wires lead through the fabric, where the hops of a path are joined
+  // (lab/joined_paths.h).
   bool joins_paths = false;
 };
 
