@@ -53,13 +53,14 @@ TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
 class Parrot {
  public:
   Parrot(UniqueFd connection, Answer answer, std::string payload)
-      : thread_([connection = std::move(connection), answer, payload]() mutable {
-          Connection end(std::move(connection), kTalk);
-          Message request;
-          while (end.Receive(&request) == Connection::Status::kMessage) {
-            end.Send(answer, request.sequence, payload);
-          }
-        }) {}
+      : thread_(
+            [connection = std::move(connection), answer, payload = std::move(payload)]() mutable {
+              Connection end(std::move(connection), kTalk);
+              Message request;
+              while (end.Receive(&request) == Connection::Status::kMessage) {
+                end.Send(answer, request.sequence, payload);
+              }
+            }) {}
   ~Parrot() { thread_.join(); }
   Parrot(const Parrot&) = delete;
   Parrot& operator=(const Parrot&) = delete;

@@ -1,10 +1,13 @@
 #include "sys/ipc/lines.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "sys/descriptors.h"
