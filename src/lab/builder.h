@@ -22,10 +22,6 @@ struct LabOptions {
 inline constexpr char kProgramDevice[] = "tun0";
 
 std::string NamespaceName(const std::string& lab, const std::string& node);
-// The namespace of the lab's bridges and of the engine's ports (lab/fabric.h): "LAB.fabric". No
-// node may have this name.
-inline constexpr char kFabricNode[] = "fabric";
-
 // A lab that exists in the kernel as long as this object does. For use by one thread.
 class Lab {
  public:

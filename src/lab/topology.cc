@@ -74,7 +74,8 @@ void CheckInterface(const std::string& node, const Interface& interface) {
 void CheckNodeName(const std::string& name) {
   CheckName("node", name);
   if (name != kFabricNode) return;
-  throw UsageError("node \"fabric\": this name is reserved for the lab; choose another");
+  throw UsageError(
+      fmt::format("node \"{}\": this name is reserved for the lab; choose another", name));
 }
 
 void CheckRemote(const Topology& topology, const Remote& remote) {

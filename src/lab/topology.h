@@ -28,6 +28,9 @@ struct Interface {
   std::string link = {};
 };
 
+// The fabric's name among a lab's namespaces ("LAB.fabric", lab/fabric.h), which no node may have.
+inline constexpr char kFabricNode[] = "fabric";
+
 struct Node {
   std::string name;
   const fib::DataPlane* data_plane = &fib::kKernelPlane;  // never null

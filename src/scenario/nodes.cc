@@ -83,7 +83,9 @@ class NodeReader {
       Fail(at,
            fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
     }
-    if (name == "fabric") Fail(at, "nodes: 'fabric' is reserved for the lab; choose another name");
+    if (name == lab::kFabricNode) {
+      Fail(at, fmt::format("nodes: '{}' is reserved for the lab; choose another name", name));
+    }
     for (const NodeSettings& node : nodes_) {
       if (node.name == name) Fail(at, fmt::format("nodes: '{}' is given twice", name));
     }

@@ -208,8 +208,9 @@ std::vector<std::string> NodesOf(const lab::RunInfo& run) {
   std::vector<std::string> nodes;
   for (const lab::RecordedNamespace& each : run.namespaces) {
     const size_t dot = run.name.size();
-    if (each.name.size() <= dot + 1 || each.name == run.name + ".hub") continue;
-    nodes.push_back(each.name.substr(dot + 1));
+    if (each.name.size() <= dot + 1) continue;
+    const std::string node = each.name.substr(dot + 1);
+    if (node != lab::kFabricNode) nodes.push_back(node);
   }
   return nodes;
 }
