@@ -102,14 +102,13 @@ struct Lab::State {
       const Endpoint& end = link.endpoints[i];
       if (FindRemote(topology, end.node) != nullptr) continue;
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
-      if (HasHubPort(link, i)) {
+      if (HasFabricPort(link, i)) {
         AwaitCarrier(link, SpaceOf(kFabricNode), FabricPort(number, i));
       }
     }
   }
 
-  // The same after an end has been set up: of it, and of its other end in the fabric. At most until
-  // `end_of_wait`, and no error: somebody may have set that one down.
+  // The same for an end and its peer in the fabric; no error: a process may have set that down.
   void AwaitCarrierOf(const Endpoint& endpoint, Instant end_of_wait) {
     const auto left = [&] {
       return std::max(end_of_wait - MonotonicClock::Now(), Duration::Milliseconds(1));
@@ -120,7 +119,7 @@ struct Lab::State {
       for (size_t i = 0; i < link.endpoints.size(); ++i) {
         const Endpoint& end = link.endpoints[i];
         if (end.node == endpoint.node && end.interface == endpoint.interface &&
-            HasHubPort(link, i)) {
+            HasFabricPort(link, i)) {
           SpaceOf(kFabricNode).netlink.AwaitRunning(FabricPort(number, i), left());
         }
       }
@@ -128,7 +127,7 @@ struct Lab::State {
   }
 
   // Whether the end is a pair whose other end is in the fabric.
-  bool HasHubPort(const Link& link, size_t end) const {
+  bool HasFabricPort(const Link& link, size_t end) const {
     return link.kind == Link::Kind::kBridge || IsEmulated(topology, link, end) ||
            IsJoined(topology, link);
   }
@@ -301,15 +300,13 @@ struct Lab::State {
     }
   }
 
-  // A veth pair between an endpoint and the fabric; up on the fabric's side. Returns the fabric's
-  // ifindex.
+  // Makes a veth pair to the fabric, and sets the fabric's end up. Returns the ifindex of that end.
   int MakeFabricPort(const Link& link, size_t number, size_t endpoint) {
     Space& fabric = SpaceOf(kFabricNode);
     const Endpoint& end = link.endpoints[endpoint];
     const std::string port = FabricPort(number, endpoint);
-    const int ifindex = next_ifindex++;
-    fabric.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex},
-                                  EndOf(end));
+    const int ifindex = next_ifindex++, mtu = InterfaceOf(end).mtu;
+    fabric.netlink.CreateVethPair({-1, port, std::nullopt, mtu, ifindex}, EndOf(end));
     if (NeedsWireFrames(topology, link, endpoint)) {
       sys::DisableOffloads(fabric.fd.get(), port, sys::Offloads::kAll);
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
@@ -377,8 +374,7 @@ struct Lab::State {
   int MakeBridgePort(const Link& link, size_t number, size_t endpoint) {
     Space& fabric = SpaceOf(kFabricNode);
     const int mtu = InterfaceOf(link.endpoints[endpoint]).mtu;
-    const int inner = next_ifindex++;
-    const int outer = next_ifindex++;
+    const int inner = next_ifindex++, outer = next_ifindex++;
     const std::string inner_name = FabricInnerPort(number, endpoint);
     const std::string outer_name = FabricBridgePort(number, endpoint);
     fabric.netlink.CreateVethPair({-1, inner_name, std::nullopt, mtu, inner},

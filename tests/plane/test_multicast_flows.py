@@ -126,7 +126,7 @@ def test_a_loss_before_the_fork_has_one_place(
         (routes("239.1.1.1").replace("[n1-n2, n1-n3]", "[n1-n2, n1-n2]"), "given twice"),
         (routes("239.1.1.1").replace("node: n3", "node: n1"), "is not on link|already"),
         (routes("239.1.1.1") + "mode: emulate\n", "simulate and offload"),
-        (routes("239.1.1.1") + "data_plane: simulator\n", "traffic to groups at n1: its data plane is the simulator"),
+        (routes("239.1.1.1") + "data_plane: simulator\n", "n1: its data plane is the simulator"),
         ("flows: [{type: tcp, from: n0, to: n2, group: 239.1.1.1}]", "only for type udp"),
         ("flows: [{from: n0, to: n2, group: 10.0.0.1}]", "is no group"),
         ('flows: [{from: n0, to: n2, group: ""}]', "flows[0].group"),

@@ -13,8 +13,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what keeps departure times on interfaces. tests/ns3/device/test_departures.py runs them on a
- * kernel in virtual time, which has the queueing disciplines for it.
+ * Tests of what keeps departure times on interfaces. tests/ns3/device/test_departures.py runs them
+ * on a kernel in virtual time, which has the queueing disciplines for it.
  */
 
 using namespace ns3;
@@ -63,7 +63,8 @@ class DeparturesTestCase : public PortTestCase
     }
 };
 
-/** Frames that a qdisc keeps until their times; tests/ns3/device/test_departures.py has a kernel. */
+/** Frames that a qdisc keeps until their times; tests/ns3/device/test_departures.py has a kernel.
+ */
 class QdiscDeparturesTestCase : public PortTestCase
 {
   public:
