@@ -325,6 +325,14 @@ StatisticsOf(const PathChannel& channel, std::size_t device, std::size_t group)
 } // namespace
 
 std::string
+VersionOfNs3()
+{
+    std::ostringstream text;
+    text << VIADUCT_NS3_VERSION;
+    return text.str();
+}
+
+std::string
 BuildOfNs3()
 {
     std::string text;

@@ -19,7 +19,9 @@
 namespace ns3::sim
 {
 
-/** @return whether the ns-3 that this was built against has assertions and logging */
+/** @return the version of the ns-3 that this was built against */
+std::string VersionOfNs3();
+/** @return whether it has assertions and logging */
 std::string BuildOfNs3();
 
 /** The simulator's own measurements: the lateness of its events and its use of time, if it follows

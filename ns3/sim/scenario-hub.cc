@@ -71,7 +71,7 @@ ScenarioRun::RunHub()
     }
     viaduct::result::SimulatorReport files;
     m_files->Describe(files);
-    viaduct::scenario::SimulatorDone report{.ns3 = VIADUCT_NS3_VERSION,
+    viaduct::scenario::SimulatorDone report{.ns3 = VersionOfNs3(),
                                             .build = BuildOfNs3(),
                                             .results = std::move(files),
                                             .hub = m_hub->Describe()};

@@ -479,7 +479,7 @@ ScenarioRun::SendReport() const
     }
     report.route_samples = m_samples;
     DescribeFrameNodes(*m_network, report);
-    viaduct::scenario::SimulatorDone done{.ns3 = VIADUCT_NS3_VERSION,
+    viaduct::scenario::SimulatorDone done{.ns3 = VersionOfNs3(),
                                           .build = BuildOfNs3(),
                                           .results = std::move(report),
                                           .links = MakeLinkReport(*m_network)};
