@@ -18,9 +18,12 @@ bool LineBuffer::Add(std::string_view bytes) {
   tail_ -= begin_;
   text_.erase(0, begin_);
   begin_ = 0;
+  // What is there already has no newline from tail_ on: a long line in pieces is searched once.
+  size_t from = text_.size();
   text_ += bytes;
-  for (size_t end; (end = text_.find('\n', tail_)) != std::string::npos; tail_ = end + 1) {
+  for (size_t end; (end = text_.find('\n', from)) != std::string::npos; from = tail_) {
     if (end - tail_ > max_line_) return false;
+    tail_ = end + 1;
   }
   return text_.size() - tail_ <= max_line_;
 }

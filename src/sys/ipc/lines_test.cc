@@ -31,6 +31,21 @@ TEST(LineBufferTest, LinesAreCutWhereverTheyWereSplit) {
   EXPECT_FALSE(lines.Next());
 }
 
+TEST(LineBufferTest, ALongLineInPiecesIsWhole) {
+  constexpr size_t kPieces = 1000;
+  LineBuffer lines(kPieces * 2);
+  for (size_t i = 0; i < kPieces; ++i) {
+    ASSERT_TRUE(lines.Add("ab"));
+    ASSERT_FALSE(lines.Next());
+  }
+  ASSERT_TRUE(lines.Add("\nx\ny"));
+  EXPECT_EQ(lines.Next()->size(), 2 * kPieces);
+  EXPECT_EQ(lines.Next(), "x");
+  EXPECT_FALSE(lines.Next());
+  ASSERT_TRUE(lines.Add("z\n"));
+  EXPECT_EQ(lines.Next(), "yz");
+}
+
 TEST(LineBufferTest, ALineIsNeverTooLong) {
   EXPECT_FALSE(LineBuffer(5).Add("123456"));
   EXPECT_FALSE(LineBuffer(5).Add("123456\n"));
