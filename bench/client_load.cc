@@ -72,7 +72,7 @@ constexpr Duration kLastAnswers = Duration::Seconds(1);
 
 struct Pair {
   sockaddr_in source{}, destination{};
-  sockaddr_in sent_to{};           // where its datagrams go: the destination, or the hub
+  sockaddr_in sent_to{};           // destination of the datagrams: `destination`, or the hub
   std::vector<std::byte> headers;  // before the payload
   std::array<iovec, 2> parts{};
 };
@@ -107,7 +107,7 @@ UniqueFd MakeSocket(const sockaddr_in& bound, int protocol = IPPROTO_UDP) {
   return fd;
 }
 
-// For whole frames that leave on an interface; receives nothing.
+// A sender of whole frames that leave on an interface; receives nothing.
 UniqueFd MakePacketSocket(const std::string& interface) {
   UniqueFd fd = OpenPacketSocket();
   sockaddr_ll bound{};
@@ -296,7 +296,7 @@ class Source {
     return sent;
   }
 
-  // All to the hub, each a datagram of its own.
+  // Sends all frames to the hub, each in a separate datagram.
   size_t SendSegments(size_t burst) {
     msghdr header{};
     header.msg_name = &pairs_[0].sent_to;
@@ -326,8 +326,9 @@ class Source {
     return pair;
   }
 
-  // Each round has another order of clients (Durstenfeld 1964). Else a client would be probed at
-  // one phase of whatever repeats within a round, and that phase's delay be taken for the client's.
+  // Each round has another order of clients (Durstenfeld 1964). Otherwise a client would be probed
+  // at one phase of any repetition within a round, and that phase's delay would be taken for the
+  // client's.
   void Shuffle() {
     for (size_t left = order_.size(); left > 1; --left) {
       std::swap(order_[left - 1], order_[random_.Below(left)]);
@@ -376,7 +377,7 @@ class Source {
 
   std::vector<Pair> pairs_;
   const double rate_;
-  std::vector<uint32_t> order_;  // of the next probes
+  std::vector<uint32_t> order_;  // order of the next probes
   RandomStream random_{1, "order of probes"};
   UniqueFd data_, probes_;
   std::vector<char> payload_;

@@ -1,5 +1,5 @@
-// What a program on this machine can achieve at most: a loop that only reads the clock, and how
-// late it would see an instant.
+// The limit of what a program on this machine can achieve: a loop that only reads the clock, and
+// how late it would see an instant.
 //
 //   clock-reader --duration 2
 //
@@ -32,7 +32,7 @@ class Gaps {
       long_.push_back(gap);
     }
   }
-  // The least lateness that all instants but this share do not exceed.
+  // Returns the minimum lateness that all instants but this share do not exceed.
   int64_t Lateness(double share) const {
     const double most = share * static_cast<double>(total_);
     int64_t low = 0, high = Longest();
@@ -79,7 +79,7 @@ int Main(int argc, char** argv) {
   CLI::App app("measures how late a loop that only reads the clock sees an instant");
   app.add_option("--duration", seconds, "seconds");
   CLI11_PARSE(app, argc, argv);
-  sys::TakeHighestPriority();  // as the path engine's threads have
+  sys::TakeHighestPriority();  // the priority of the path engine's threads
   Gaps gaps;
   uint64_t readings = 0;
   Instant before = MonotonicClock::Now();

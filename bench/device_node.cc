@@ -37,7 +37,7 @@ struct Options {
   std::string rate = "2Gbps";
   uint32_t size = 1472;  // UDP payload
   ns3::Time duration = ns3::Seconds(2), warm_up = ns3::Seconds(0.5);
-  uint32_t buffer = 0;  // of TCP; 0: ns-3's default
+  uint32_t buffer = 0;  // bytes of TCP buffer; 0: ns-3's default
   bool IsSource() const { return role == "source"; }
 };
 
@@ -71,7 +71,7 @@ Options Parse(int argc, char** argv) {
   return options;
 }
 
-// Where the source's packets stand, every millisecond.
+// Samples every millisecond the bytes of the source that wait in the queue disc and below it.
 class Backlog {
  public:
   Backlog(const Options& options, ns3::Ptr<ns3::NetDevice> device, ns3::Ptr<ns3::QueueDisc> disc)
@@ -80,12 +80,12 @@ class Backlog {
     file_ << "seconds,disc_bytes,below_bytes\n";
     Next();
   }
-  // The simulation's end by the wall clock.
+  // Sets the simulation's end by the wall clock.
   void StopAt(Instant end) { end_ = end; }
   nlohmann::json Report() const {
     const double n = std::max<double>(samples_, 1);
     nlohmann::json result = {{"disc_bytes", in_disc_ / n}, {"disc_bytes_max", most_}};
-    // FdNetDevice cannot tell what is below it.
+    // FdNetDevice cannot report the bytes below it.
     if (ring_) {
       result["below_bytes"] = below_ / n;
       if (in_disc_ + below_ > 0) result["visible"] = in_disc_ / (in_disc_ + below_);
@@ -159,7 +159,7 @@ ns3::Ptr<ns3::QueueDisc> InstallDisc(const Options& options, ns3::Ptr<ns3::NetDe
 nlohmann::json RunSource(const Options& options, ns3::Ptr<ns3::Node> node,
                          ns3::Ptr<ns3::NetDevice> device, ns3::Ptr<ns3::QueueDisc> disc) {
   using namespace ns3;
-  // The other node is met first: its address is known when the traffic starts.
+  // The traffic starts after the neighbour has been met: its address is known then.
   const Time begin = Seconds(0.3), end = begin + options.duration;
   ApplicationContainer traffic;
   const InetSocketAddress sink(Ipv4Address(kSink), kPort);
@@ -198,8 +198,8 @@ nlohmann::json RunSource(const Options& options, ns3::Ptr<ns3::Node> node,
         "MacTxDrop", Callback<void, Ptr<const Packet>>([&](Ptr<const Packet>) { ++refused; }));
   }
   Backlog backlog(options, device, disc);
-  // What is on its way arrives. A simulation that is late, as it has more to do than it can, ends
-  // in time all the same.
+  // The grace period lets packets under way arrive. A simulation that is late because it is
+  // overloaded ends in time all the same.
   Simulator::Stop(end + kGrace);
   backlog.StopAt(MonotonicClock::Now() + Duration::Nanoseconds((end + kGrace).GetNanoSeconds()));
   Simulator::Run();

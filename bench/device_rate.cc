@@ -35,15 +35,15 @@ namespace packet = wire::packet;
 
 constexpr int kEthernet = 14, kHeaders = kEthernet + 20 + 8;  // with IPv4 and UDP
 constexpr size_t kBurst = 64;
-constexpr const char* kAddress = "02:00:00:00:ff:fe";  // of the receiver; no kernel has it
+constexpr const char* kAddress = "02:00:00:00:ff:fe";  // address of the receiver; no kernel has it
 constexpr uint16_t kIpv4 = 0x0800;
 constexpr auto kLook = std::chrono::milliseconds(5);
 
 struct Options {
   std::string mode, layer = "device";
   DeviceChoice device;
-  int size = 64;        // of the frame, without FCS
-  double duration = 1;  // seconds, of a sender
+  int size = 64;        // bytes of the frame, without FCS
+  double duration = 1;  // seconds, for a sender
   double rate = 0;      // frames a second, layer port; 0: as many as are taken
   bool poll = false;    // the reactor, or the bare loop, never sleeps
   ns3::Time tick;       // between events that send a frame while receiving; 0: none
@@ -119,7 +119,7 @@ nlohmann::json SendFromPort(const Options& options, ns3::Ptr<ns3::NetDevice> dev
   return Sent(paced.sent, refused, paced.elapsed.ToSeconds(), ProcessorSeconds() - before);
 }
 
-// Sends from events, kBurst packets each, as long as it shall last.
+// Sends from events, kBurst packets each, for the given duration.
 class DeviceSender {
  public:
   DeviceSender(const Options& options, ns3::Ptr<ns3::NetDevice> device)
@@ -190,7 +190,7 @@ nlohmann::json ReceiveFromPort(io::AnyPort& port, bool spin) {
   for (bool over = false; !over;) {
     const size_t burst = port.Receive(frames);
     for (const auto& frame : std::span(frames).first(burst)) {
-      sum += std::to_integer<uint64_t>(frame.bytes[0]);  // as whoever reads the frame
+      sum += std::to_integer<uint64_t>(frame.bytes[0]);  // simulates a reader of the frame
     }
     count += burst;
     if (burst == 0 && !spin) {
@@ -214,7 +214,7 @@ nlohmann::json ReceiveFromReader(const std::string& interface) {
   const UniqueFd socket = OpenBoundPacketSocket(interface);
   std::atomic<uint64_t> count = 0;
   auto reader = ns3::Create<ns3::FdNetDeviceFdReader>();
-  reader->SetBufferSize(65536);  // as FdNetDevice
+  reader->SetBufferSize(65536);  // size that FdNetDevice uses
   reader->Start(socket.get(), ns3::Callback<void, uint8_t*, ssize_t>([&](uint8_t* bytes, ssize_t) {
                   std::free(bytes);
                   count.fetch_add(1, std::memory_order_relaxed);
@@ -235,8 +235,8 @@ nlohmann::json Quantiles(const Histogram& histogram) {
           {"max_us", 1e-3 * static_cast<double>(histogram.Max())}};
 }
 
-// Seconds that this thread has waited for a processor which others had; 0 if the kernel does not
-// say.
+// Returns the seconds that this thread has waited for a processor in use by other threads; 0 if the
+// kernel does not report it.
 double WaitedSeconds() {
   std::ifstream file("/proc/thread-self/schedstat");
   uint64_t ran = 0, waited = 0;
@@ -271,7 +271,7 @@ class NodeReceiver {
     if (ns3::Ptr<ns3::ReactorSimulatorImpl> reactor = ns3::ReactorSimulatorImpl::Get()) {
       result["frames_late"] = Quantiles(reactor->GetPortLateness());
       result["events_late"] = Quantiles(reactor->GetLateness());
-      // What the device itself says, where it does.
+      // The lateness that the device itself reports, if it does.
       for (const char* name : {"ReceivedLateness", "SentLateness"}) {
         ns3::TimeValue p99;
         if (device_->GetAttributeFailSafe(name, p99)) {

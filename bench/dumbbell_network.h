@@ -14,8 +14,8 @@
 
 namespace viaduct::bench {
 
-// Path p has routers of its own. Sender i has the address 10.p.i.1, receiver i 10.(100+p).i.1 on
-// it (i in base 250: the third byte, with the fourth stepped by 4 beyond). All links but the
+// Path p has separate routers. Sender i has the address 10.p.i.1, receiver i 10.(100+p).i.1 on it
+// (i in base 250: the third byte, with the fourth stepped by 4 beyond). All links but the
 // bottlenecks are point-to-point ones of 1 Gbit/s, and 10 us long.
 class Dumbbell {
  public:
@@ -26,7 +26,7 @@ class Dumbbell {
   ns3::NodeContainer routers;  // left, right of path 0, left, right of path 1, ...
   ns3::NodeContainer nodes;    // all of them
 
-  // Of the flow's receiver, on the first path.
+  // Returns the address of the flow's receiver on the first path.
   ns3::Ipv4Address ReceiverAddress(uint32_t flow) const;
   // Every device but loopback ones.
   std::vector<ns3::Ptr<ns3::NetDevice>> Devices() const;
@@ -54,7 +54,7 @@ class Dumbbell {
 
   DumbbellOptions options_;
   std::unique_ptr<ns3::KernelStackHelper> kernel_;
-  ns3::NetDeviceContainer bottleneck_;  // of path 0, left and right
+  ns3::NetDeviceContainer bottleneck_;  // devices of path 0, left and right
   ns3::Ptr<ns3::KernelApplication> statistics_;
 };
 

@@ -13,9 +13,9 @@ namespace viaduct::bench {
 struct DumbbellOptions {
   std::string stack = "kernel";  // ns3, kernel or kernel:VERSION
   std::string kernel;            // the VERSION; empty: the newest
-  std::string routers = "same";  // as the hosts, or ns3
+  std::string routers = "same";  // same (as the hosts) or ns3
   std::string transport = "tcp";
-  std::vector<std::string> congestion = {"cubic"};  // of flow 0, 1, ..., begun again
+  std::vector<std::string> congestion = {"cubic"};  // for flow 0, 1, ..., repeated
   uint32_t flows = 2;
   uint32_t paths = 1;  // disjoint ways from each sender to its receiver
   std::string rate_app = "1Mbps";
@@ -28,7 +28,7 @@ struct DumbbellOptions {
   std::string queue = "100p";
   ns3::Time duration = ns3::Seconds(60);
   ns3::Time start = ns3::MilliSeconds(100);
-  ns3::Time interval = ns3::Seconds(0);  // of the goodput series; 0: none
+  ns3::Time interval = ns3::Seconds(0);  // interval of the goodput series; 0: none
   uint32_t run = 1;
   uint32_t guests = 1;
   std::vector<std::pair<std::string, std::string>> sysctls;

@@ -84,7 +84,7 @@ class Tap {
   }
 
  private:
-  // bytes == 0: not a frame of ours.
+  // bytes == 0: not a frame of this program.
   std::optional<Stamped> Read() {
     std::array<std::byte, 256> bytes;
     alignas(cmsghdr) std::array<char, 128> control;
@@ -119,7 +119,7 @@ class Tap {
 };
 
 struct Delays {
-  std::vector<int64_t> nanoseconds;  // in the order of arrival at the second tap
+  std::vector<int64_t> nanoseconds;  // ordered by arrival at the second tap
   uint64_t reordered = 0;
 };
 
@@ -158,7 +158,7 @@ nlohmann::json Summary(std::vector<int64_t> values) {
           {"max", values.back()}};
 }
 
-// What the second tap saw after its first frame, for a rate: bytes over the time they took.
+// Returns the bytes that the second tap saw after its first frame, and their duration, for a rate.
 nlohmann::json Throughput(const std::vector<Stamped>& frames) {
   uint64_t bytes = 0;
   for (size_t i = 1; i < frames.size(); ++i) bytes += frames[i].bytes;

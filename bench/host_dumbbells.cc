@@ -58,7 +58,7 @@ struct Flow {
 UniqueFd MakeSocket(int name_space, const std::string& congestion) {
   const viaduct::sys::NamespaceScope scope(name_space);
   UniqueFd fd(SystemCall("socket", socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
-  // As ns-3's TcpSocket has it by default (attribute TcpNoDelay).
+  // The default of ns-3's TcpSocket (attribute TcpNoDelay).
   viaduct::SetSocketOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
   SystemCall("setsockopt TCP_CONGESTION " + congestion,
              setsockopt(fd.get(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(),
@@ -147,9 +147,9 @@ class Traffic {
     if (result < 0 && errno != EINPROGRESS) SystemCall("connect", result);
   }
 
-  // As ns-3's OnOffApplication: what the socket does not take is tried again at the next turn, and
-  // turns that were lost are not made up for. Partial writes cannot be: the socket's buffer grows
-  // in steps much larger than one write, and what it refuses it refuses whole.
+  // Writes like ns-3's OnOffApplication: what the socket does not take is tried again at the next
+  // turn, and lost turns are not made up for. Partial writes cannot happen: the socket's buffer
+  // grows in steps much larger than one write, and what it refuses it refuses whole.
   void Write(size_t index) {
     if (send(flows_[index].sender.get(), payload_.data(), payload_.size(), MSG_NOSIGNAL) < 0 &&
         errno != EAGAIN && errno != ENOTCONN && errno != EPIPE) {
@@ -221,7 +221,7 @@ void RaiseDescriptorLimit() {
 
 void Run(const Options& options) {
   RaiseDescriptorLimit();
-  // As the path engine does: what is late here is not the kernel's doing.
+  // Takes the priority of the path engine, so that lateness here is not caused by the kernel.
   viaduct::sys::FavourOwnSession();
   viaduct::sys::TakeHighestPriority();
   const auto dumbbells = viaduct::bench::BuildHostDumbbells(options.network);

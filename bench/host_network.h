@@ -1,5 +1,5 @@
 // Dumbbells of this machine's own kernel: the network of ns3-dumbbell in network namespaces, many
-// beside each other. They have no names and vanish with the process.
+// at once. They have no names and vanish with the process.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace viaduct::bench {
 
 struct HostNetworkOptions {
   uint32_t dumbbells = 1;
-  uint32_t flows = 2;                          // of each dumbbell
-  std::map<std::string, std::string> sysctls;  // of senders and receivers
+  uint32_t flows = 2;                          // number of flows of each dumbbell
+  std::map<std::string, std::string> sysctls;  // sysctls of senders and receivers
 };
 
 struct HostDumbbell {

@@ -18,7 +18,7 @@ namespace viaduct::bench {
 struct DeviceChoice {
   std::string kind = "ring";  // fd or ring
   std::string interface;
-  std::string attributes;  // of RingNetDevice, "Name=Value,Name=Value"
+  std::string attributes;  // attributes of RingNetDevice, "Name=Value,Name=Value"
 
   void AddOptions(ns3::CommandLine& command) {
     command.AddValue("device", "fd (ns-3's own) or ring", kind);
@@ -27,7 +27,7 @@ struct DeviceChoice {
   }
   bool IsOwn() const { return kind == "ring"; }
 
-  // To be called first. Throws UsageError.
+  // Must be called first. Throws UsageError.
   void ChooseSimulator() const {
     if (kind != "fd" && kind != "ring") throw UsageError("--device=" + kind + ": fd or ring");
     ns3::GlobalValue::Bind(
@@ -65,8 +65,8 @@ inline double ProcessorSeconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// Looks now and then at a count that grows while something arrives: its rate from the first look
-// that saw it grow to the last one, and whether it has come to rest.
+// Samples a count that grows while something arrives: its rate from the first sample that saw it
+// grow to the last one, and whether it has come to rest.
 class ArrivalWatch {
  public:
   // `start`: what arrives so soon after the first arrival does not count.

@@ -17,7 +17,8 @@ UniqueFd OpenPacketSocket();
 // suid program, whose path the development kit does not have.
 UniqueFd OpenBoundPacketSocket(const std::string& interface);
 
-// What the kernel has given a packet socket, and what it had no room for, since the last call.
+// The packets that the kernel has delivered to a packet socket or dropped for lack of space, since
+// the last call.
 struct PacketCount {
   uint64_t given = 0, dropped = 0;
 };

@@ -1,5 +1,5 @@
-// path-replay PLAN SEED: sends what a plan (qdisc_plan.h) says through our pipeline, in model time;
-// prints a line "CASE NUMBER NANOSECONDS TOS" for each frame that arrives.
+// path-replay PLAN SEED: sends the packets of a plan (qdisc_plan.h) through this project's
+// pipeline, in model time; prints a line "CASE NUMBER NANOSECONDS TOS" for each frame that arrives.
 #include <cstdio>
 
 #include "base/file.h"

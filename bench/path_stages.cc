@@ -1,4 +1,4 @@
-// What each stage of the path emulator costs, in nanoseconds a packet: one packet a microsecond
+// The cost of each stage of the path emulator, in nanoseconds a packet: one packet a microsecond
 // through a pipeline in its steady state, Push and Pop as the engine calls them.
 //
 //   build/bench/path-stages [--benchmark_filter=REGEX] [--benchmark_format=json]
@@ -59,7 +59,7 @@ void RunSpec(benchmark::State& state, const char* spec, bool observed = false) {
     const size_t count = pipeline.Pop(now, out);
     for (size_t i = 0; i < count; ++i) slots.Free(out[i].frame);
   };
-  for (int i = 0; i < 200000; ++i) step();  // until as many leave as come
+  for (int i = 0; i < 200000; ++i) step();  // until departures equal arrivals
   for (auto _ : state) step();
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }

@@ -1,9 +1,9 @@
-// How fast the product puts routes into a data plane, through the interface that its simulator uses
-// (fib::RouteSink).
+// Measures how fast the product puts routes into a data plane, through the interface that its
+// simulator uses (fib::RouteSink).
 //
 //   plane-routes --routes=100000
-//     The kernel's table of a namespace of its own: adds, replaces and removes the routes, and
-//     prints how long each took as JSON.
+//     The kernel's table of a new namespace: adds, replaces and removes the routes, and prints
+//     how long each took as JSON.
 //   plane-routes --routes=100000 --lab=LAB --node=r1 --interface=eth1 --gateway=10.0.0.6
 //     Adds them to a node of a lab that is up, through its broker; they stay.
 //
@@ -67,7 +67,7 @@ std::vector<fib::Route> MakeRoutes(const Options& options, const std::string& ga
 
 struct Cost {
   double seconds = 0;
-  double cpu_seconds = 0;  // of this process, in which the kernel does its part
+  double cpu_seconds = 0;  // CPU time of this process, including the kernel's part
 };
 
 Cost CostToApply(fib::RouteSink& sink, std::vector<fib::Route> fib::RouteChanges::*part,

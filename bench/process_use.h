@@ -1,4 +1,4 @@
-// What a process and its descendants have used so far, from /proc.
+// The resources that a process and its descendants have used so far, from /proc.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@ namespace viaduct::bench {
 
 struct ProcessUse {
   size_t processes = 0;
-  double user_seconds = 0;  // of all threads, and of children that have been waited for
+  double user_seconds = 0;  // time of all threads and of children that have been waited for
   double system_seconds = 0;
   double pss_mib = 0;  // proportional set size: a page shared by n processes counts 1/n in each
 };
 
-// This process and all its descendants; one that ends meanwhile is left out.
+// Returns the use of this process and all its descendants, except those that end meanwhile.
 ProcessUse MeasureFamily();
 
 }  // namespace viaduct::bench

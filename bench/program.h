@@ -1,4 +1,4 @@
-// What the harness's programs have in common: how they end.
+// The common way in which the harness's programs exit.
 #pragma once
 
 #include <cstdio>
@@ -8,8 +8,8 @@
 
 namespace viaduct::bench {
 
-// The exit status of a program whose work is `run`: what this returns, or, after one line on
-// standard error, that of the error that it throws.
+// Runs `run` and returns the program's exit status: the result of `run`, or, after one line on
+// standard error, the status of the error that it throws.
 template <class Run>
 int ExitStatusOf(std::string_view program, Run run) {
   try {

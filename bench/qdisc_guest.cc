@@ -31,7 +31,7 @@ namespace {
 using viaduct::bench::PlannedCase;
 
 constexpr int kBuffer = 256 << 20;
-constexpr int kQuiet = 3000;  // ms without a frame: none will come
+constexpr int kQuiet = 3000;  // ms without a frame: no more will arrive
 constexpr int64_t kSecond = 1000000000;
 
 FILE* g_log = nullptr;
@@ -78,7 +78,7 @@ void SetUp() {
 
 int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-// Until no frame has come for a while.
+// Receives until no frame has arrived for a while.
 void Receive(int fd, const PlannedCase& planned, int64_t start, FILE* results) {
   pollfd waits{fd, POLLIN, 0};
   while (poll(&waits, 1, kQuiet) > 0) {
@@ -110,7 +110,7 @@ void Send(int fd, const PlannedCase& planned, int64_t start) {
       clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr);
     }
     const auto frame = planned.Frame(i);
-    send(fd, frame.data(), frame.size(), 0);  // an error says the qdisc has dropped it
+    send(fd, frame.data(), frame.size(), 0);  // an error means that the qdisc has dropped it
   }
 }
 

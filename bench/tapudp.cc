@@ -78,7 +78,7 @@ class Tunneller {
                              frame_.size() - VxlanHeader::kSize);
     if (got <= 0) return;
     VxlanHeader{first_ + static_cast<uint32_t>(i)}.Write(frame_);
-    // What the socket does not take is lost, as there.
+    // The frame is lost if the socket does not take it, as in the ns-2 tunneller.
     if (send(socket_.get(), frame_.data(), static_cast<size_t>(got) + VxlanHeader::kSize, 0) < 0) {
       return;
     }

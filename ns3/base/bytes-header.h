@@ -17,8 +17,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Bytes before a packet, to be added only: what else is added in front costs it its tags, or
- * its area of zeros.
+ * @brief Bytes to be added before a packet: any other header added in front would make the packet
+ * lose its tags, or its area of zeros.
  */
 class BytesHeader : public Header
 {

@@ -21,8 +21,8 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @brief Checks an attribute that is one of several names. An unknown name is an error of the user
- * that says which there are: with ns3::EnumChecker it ends the process, or in optimized builds of
- * ns-3 has no defined result.
+ * that lists the names: with ns3::EnumChecker it ends the process, or in optimized builds of ns-3
+ * has no defined result.
  *
  * Values of the attribute are set as those of any enumeration (EnumValue, StringValue).
  *
@@ -36,7 +36,7 @@ class ChoiceChecker : public EnumChecker<T>
     using Names = std::vector<std::pair<T, std::string>>;
 
     /**
-     * @param attribute its name, for messages
+     * @param attribute the attribute's name, for messages
      * @param names the choices, the default first
      */
     ChoiceChecker(std::string attribute, Names names)
@@ -50,8 +50,8 @@ class ChoiceChecker : public EnumChecker<T>
 
     /**
      * @param name one of the names
-     * @return what it names
-     * @throws viaduct::UsageError if it is none of them
+     * @return the name's enumerator
+     * @throws viaduct::UsageError if there is no such name
      */
     T Parse(const std::string& name) const
     {
@@ -98,7 +98,7 @@ class ChoiceChecker : public EnumChecker<T>
         }
     };
 
-    std::string m_attribute; //!< whose values it checks
+    std::string m_attribute; //!< name of the checked attribute
     Names m_names;           //!< the choices
 };
 
@@ -106,7 +106,7 @@ class ChoiceChecker : public EnumChecker<T>
  * @ingroup viaduct
  * @param attribute the attribute's name, for messages
  * @param names the choices, the default first
- * @return a checker of them
+ * @return a checker of the choices
  */
 template <typename T>
 Ptr<const AttributeChecker>

@@ -22,16 +22,16 @@ namespace ns3
  * @brief Counts dropped packets by reason, and is a trace source that reports each of them.
  *
  * @tparam Reason an enumeration that counts from 0
- * @tparam N how many reasons there are
+ * @tparam N the number of reasons
  */
 template <typename Reason, std::size_t N>
 class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
 {
   public:
     /**
-     * Count a packet and trace it.
+     * Counts a packet and traces it.
      * @param packet the packet
-     * @param reason why it was dropped
+     * @param reason the reason of the drop
      */
     void Drop(Ptr<const Packet> packet, Reason reason)
     {
@@ -39,9 +39,9 @@ class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
         (*this)(packet, reason);
     }
 
-    /** Count packets that cannot be traced because they are not available.
-     * @param reason why they were dropped
-     * @param packets how many
+    /** Counts packets that cannot be traced because they are not available.
+     * @param reason the reason of the drop
+     * @param packets the number of packets
      */
     void Count(Reason reason, uint64_t packets = 1)
     {
@@ -50,14 +50,14 @@ class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
 
     /**
      * @param reason a reason
-     * @return how many packets were dropped for it
+     * @return the number of packets dropped for this reason
      */
     uint64_t Get(Reason reason) const
     {
         return m_counts.at(reason);
     }
 
-    /** @return how many packets were dropped */
+    /** @return the total number of dropped packets */
     uint64_t GetTotal() const
     {
         return std::accumulate(m_counts.begin(), m_counts.end(), uint64_t{0});

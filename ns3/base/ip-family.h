@@ -114,7 +114,8 @@ AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
 
 /**
  * @param top a routing protocol
- * @param [out] protocols it, or those inside of it if it is list routing, highest priority first
+ * @param [out] protocols this protocol, or those inside of it if it is list routing, highest
+ * priority first
  */
 template <class Family>
 void
@@ -161,7 +162,7 @@ struct NextHop
 
 /**
  * @param ip an IP layer
- * @param protocol one of its protocols, asked by RouteOutput()
+ * @param protocol one of the layer's protocols, queried by RouteOutput()
  * @param destination the destination
  * @param packet the packet that would be sent; may be null except for DSDV
  * @return the next hop

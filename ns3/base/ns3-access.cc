@@ -65,7 +65,7 @@ using PingReported = std::integral_constant<int, 21>;
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
 
-/** The member of each name, of the type it is used as; those of NodeHandlers and PingRequests
+/** The member of each name, with the type of its use; the members of NodeHandlers and PingRequests
  *  are checked below, by their use. */
 constexpr ReverseMap Ipv4L3Protocol::*Get(Ipv4ReverseMap);
 constexpr ReverseMap Ipv6L3Protocol::*Get(Ipv6ReverseMap);
@@ -102,7 +102,7 @@ struct PingRequests
 
 /**
  * Defines Get(Name), which returns the pointer to member given in an explicit instantiation. Does
- * not compile where the member's type is another than declared above: adapt ns3-access then.
+ * not compile if the member's type differs from the declaration above: adapt ns3-access then.
  */
 template <typename Name, auto Member>
 struct Grant
@@ -113,7 +113,7 @@ struct Grant
     }
 };
 
-/** The same for members whose types have no name outside of their class. */
+/** Defines Get(Name) for a member whose type has no name outside of its class. */
 template <auto Member>
 struct Grant<NodeHandlers, Member>
 {
@@ -175,7 +175,7 @@ Replace(ReverseMap& map, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
     map[newDevice] = interface;
 }
 
-/** @return the protocol if it is of this class itself, or has its table, else null */
+/** @return the protocol if it is of this class itself, or inherits its table; else null */
 template <class Class, class Protocol>
 const Class*
 Exactly(const Protocol& protocol)
@@ -203,7 +203,7 @@ VisitStatic(const Protocol& protocol, Name name, const Visit& visit)
     return routing != nullptr;
 }
 
-/** Only valid routes are used; those that RIP still announces as unreachable are not. */
+/** Visits valid routes only; routes that RIP still announces as unreachable are not used. */
 template <class Routing, class Name, class Protocol, class Visit, class Status>
 bool
 VisitRip(const Protocol& protocol, Name name, Status valid, const Visit& visit)
@@ -243,14 +243,14 @@ VisitGlobal(const Ipv4RoutingProtocol& protocol, const RouteVisitor<Ipv4RoutingT
 
 void Probe(TcpSocketBase* socket);
 
-/** As ns-3's own event it ends with the socket, which cancels it. */
+/** Schedules Probe() as TCP's own event, so that the socket cancels it when it ends. */
 void
 ProbeAfter(Time delay, TcpSocketBase* socket)
 {
     socket->*Get(TcpPersistEvent{}) = Simulator::Schedule(delay, &Probe, socket);
 }
 
-/** Has our event in place of ns-3's. */
+/** Replaces ns-3's event by an event of Probe(). */
 void
 TakePersistEvent(TcpSocketBase* socket)
 {
@@ -311,7 +311,7 @@ RawSockets(Ptr<Ipv6L3Protocol> ip)
     for (const auto& socket : PeekPointer(ip)->*Get(Ipv6RawSockets{}))
     {
         // ipv6-raw-socket-impl.h is not a public header of ns-3. The class derives from Socket
-        // alone (src/internet/model/ipv6-raw-socket-impl.h), so the base is at its very start.
+        // alone (src/internet/model/ipv6-raw-socket-impl.h), so the base is at its start.
         sockets.emplace_back(reinterpret_cast<Socket*>(PeekPointer(socket)));
     }
     return sockets;
@@ -389,7 +389,7 @@ KeepPlacesOfRefused(Ping& ping, uint16_t sequence)
     auto& requests = ping.*Get(PingRequests{});
     if (requests.size() <= sequence)
     {
-        // The one sent last is at the end, and those before it that were refused have no answer.
+        // The last request is at the end, and refused ones before it have no answer.
         requests.resize(sequence + size_t{1}, requests.back());
     }
 }

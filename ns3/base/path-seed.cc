@@ -13,7 +13,7 @@ namespace ns3
 namespace
 {
 
-/// ns-3's generator takes seeds below this (RngStream, L'Ecuyer's m2); the quotient becomes the
+/// ns-3's generator accepts seeds below this (RngStream, L'Ecuyer's m2); the quotient becomes the
 /// run.
 constexpr uint64_t LIMIT = 4294944443ULL;
 

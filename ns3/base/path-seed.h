@@ -16,7 +16,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The seed of emulated links: one number derived from RngSeedManager's seed and run.
+ * Returns the seed of emulated links: one number derived from RngSeedManager's seed and run.
  *
  * @return the seed; equal to the seed of RngSeedManager if the run is 1
  */
@@ -24,7 +24,7 @@ uint64_t PathSeed();
 
 /**
  * @ingroup viaduct
- * Set RngSeedManager's seed and run from one number, so that PathSeed() is that number (except for
+ * Sets RngSeedManager's seed and run from one number, so that PathSeed() is that number (except for
  * multiples of 4294944443, which ns-3's generator does not accept).
  *
  * @param seed any number
@@ -34,7 +34,7 @@ void SetSeedAndRun(uint64_t seed);
 /**
  * @ingroup viaduct
  * @param node a node
- * @return its name in a lab: that of ns3::Names, or "n" and its id
+ * @return the node's name in a lab: its name in ns3::Names, or "n" and its id
  */
 std::string LabNodeName(Ptr<Node> node);
 

@@ -13,11 +13,12 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief An object of which a simulation has one, until Simulator::Destroy(), which disposes of it.
+ * @brief The single object of a class in a simulation, until Simulator::Destroy(), which disposes
+ * of it.
  *
  * It is not destroyed at exit: in a program that ends without Simulator::Destroy(), the objects
- * that the guests refer to are destroyed by then. The guests end with the process anyway.
- * @tparam T its class
+ * that the guests refer to are already destroyed at exit. The guests end with the process anyway.
+ * @tparam T the object's class
  */
 template <class T>
 class PerSimulation
@@ -28,14 +29,14 @@ class PerSimulation
         m_object->Dispose();
     }
 
-    /** @return the simulation's; made if there is none */
+    /** @return the simulation's object; created if there is none */
     static Ptr<T> Get()
     {
         return SimulationSingleton<PerSimulation>::Get()->m_object;
     }
 
   private:
-    Ptr<T> m_object{CreateObject<T>()}; //!< the simulation's
+    Ptr<T> m_object{CreateObject<T>()}; //!< the simulation's object
 };
 
 } // namespace ns3

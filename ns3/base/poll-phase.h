@@ -16,8 +16,9 @@ namespace ns3
 /**
  * @ingroup viaduct
  *
- * The phase of a periodic activity on this node: nodes are spread evenly over the interval, so that
- * their work does not accumulate at one instant and delay each other and the protocols' own events.
+ * Returns the phase of a periodic activity on this node: nodes are spread evenly over the interval,
+ * so that their work does not accumulate at one instant and delay each other and the protocols' own
+ * events.
  *
  * @param node the node
  * @param interval the interval

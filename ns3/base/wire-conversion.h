@@ -17,7 +17,7 @@
 
 /**
  * @ingroup viaduct
- * Conversions between ns-3's addresses and the library's.
+ * Conversions between ns-3's addresses and those of viaduct::wire.
  */
 namespace ns3::wireconversion
 {

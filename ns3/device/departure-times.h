@@ -19,8 +19,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A packet tag: when the packet is to leave by a RingNetDevice. What is in the past leaves
- * at once.
+ * @brief A packet tag: the time at which the packet must leave by a RingNetDevice. A packet whose
+ * time has passed leaves at once.
  */
 class DepartureTag : public Tag
 {
@@ -40,7 +40,7 @@ class DepartureTag : public Tag
     void Deserialize(TagBuffer i) override;
     void Print(std::ostream& os) const override;
 
-    /** @return when the packet is to leave */
+    /** @return the time at which the packet must leave */
     Time GetTime() const
     {
         return m_time;
@@ -52,13 +52,13 @@ class DepartureTag : public Tag
 
 /**
  * @ingroup viaduct
- * @brief What is to be done at times in the future, in the order of these times; of equal ones, in
- * the order in which it was added.
+ * @brief Actions to perform at times in the future, in the order of these times; at equal times, in
+ * the order of the calls of Add().
  */
 class DepartureTimes
 {
   public:
-    /** @param afterwards called when all of a time has been done */
+    /** @param afterwards called when all actions of a time have been performed */
     explicit DepartureTimes(std::function<void()> afterwards) : m_afterwards(std::move(afterwards))
     {
     }
@@ -72,12 +72,12 @@ class DepartureTimes
     DepartureTimes& operator=(const DepartureTimes&) = delete;
 
     /**
-     * @param time when; in the future
-     * @param depart what to do, in the context of now
+     * @param time the action's time, in the future
+     * @param depart the action, called in the context of the call of Add()
      */
     void Add(Time time, std::function<void()> depart);
 
-    /** @return how many wait */
+    /** @return the number of waiting actions */
     size_t Count() const
     {
         return m_waiting.size();
@@ -89,17 +89,17 @@ class DepartureTimes
         return m_hasKept;
     }
 
-    /** Forget all. */
+    /** Discards all waiting actions. */
     void Clear();
 
   private:
-    /** Do what is due. */
+    /** Performs the actions that are due. */
     void Depart();
-    /** Have Depart() called in time. */
+    /** Schedules the call of Depart() at the earliest time. */
     void Schedule();
 
     std::function<void()> m_afterwards;                   //!< see the constructor
-    std::multimap<Time, std::function<void()>> m_waiting; //!< by time
+    std::multimap<Time, std::function<void()>> m_waiting; //!< waiting actions by time
     EventId m_event;                                      //!< calls Depart()
     bool m_hasKept = false;                               //!< see HasKept()
 };

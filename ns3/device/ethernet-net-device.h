@@ -22,8 +22,8 @@ namespace ns3
  * @brief The common part of all Ethernet devices: address, MTU, node, listeners, trace sources.
  *
  * A frame is 14 bytes of header and the payload, without padding and FCS. A class derived from this
- * one sends (SendFrom()), knows its link (IsLinkUp(), and NotifyLinkChange() when that changes),
- * and passes what it receives up.
+ * one sends frames (SendFrom()), reports the state of its link (IsLinkUp(), and NotifyLinkChange()
+ * at each change), and passes up received frames.
  */
 class EthernetNetDevice : public NetDevice
 {
@@ -138,14 +138,14 @@ class EthernetNetDevice : public NetDevice
     /**
      * Adds the attributes Address and Mtu. They belong to each device class and not to this one,
      * because Config::SetDefault() finds only the attributes that a class itself has.
-     * @param tid of a class derived from this one
-     * @return the same
+     * @param tid the TypeId of a class derived from this one
+     * @return the same TypeId
      */
     static TypeId AddAttributes(TypeId tid);
 
     void DoDispose() override;
 
-    /** Notify the link-change callbacks that the result of IsLinkUp() has changed. */
+    /** Notifies the link-change callbacks that the result of IsLinkUp() has changed. */
     void NotifyLinkChange();
     /** @return whether a trace sink for received frames is connected */
     bool IsReceptionTraced() const;
@@ -153,32 +153,32 @@ class EthernetNetDevice : public NetDevice
     bool IsSendingTraced() const;
     /** @return whether a promiscuous receive callback is set */
     bool IsPromiscuous() const;
-    /** Report a frame to the trace source MacTx and the sniffers.
-     * @param frame from the destination address on
+    /** Reports a frame to the trace source MacTx and the sniffers.
+     * @param frame the bytes from the destination address on
      */
     void TraceSent(Ptr<const Packet> frame);
-    /** Report a frame to the promiscuous trace sources.
-     * @param frame from the destination address on
+    /** Reports a frame to the promiscuous trace sources.
+     * @param frame the bytes from the destination address on
      */
     void TraceReceived(Ptr<const Packet> frame);
     /**
-     * @param destination of a frame
-     * @return how the address relates to this device
+     * @param destination the destination of a frame
+     * @return the address's relation to this device
      */
     PacketType Classify(const Mac48Address& destination) const;
 
     /** A received frame on its way up. */
     struct Reception
     {
-        Ptr<const Packet> frame;  //!< from the destination address on; null if nobody traces it
-        Ptr<Packet> payload;      //!< what follows its header
+        Ptr<const Packet> frame;  //!< from the destination address on; null: it is not traced
+        Ptr<Packet> payload;      //!< the bytes after the header
         uint16_t protocol;        //!< EtherType
-        Mac48Address source;      //!< who sent it
-        Mac48Address destination; //!< whom it is for
+        Mac48Address source;      //!< Ethernet source
+        Mac48Address destination; //!< Ethernet destination
     };
 
-    /** Pass a frame to the receive callbacks, and report it to the trace sources if it is for this
-     * device.
+    /** Passes a frame to the receive callbacks, and reports it to the trace sources if it is for
+     * this device.
      * @param reception the frame
      */
     void PassUp(const Reception& reception);
@@ -189,7 +189,7 @@ class EthernetNetDevice : public NetDevice
     uint16_t m_mtu = 1500;  //!< attribute Mtu
     Mac48Address m_address; //!< attribute Address
 
-    NetDevice::ReceiveCallback m_rxCallback;               //!< who receives
+    NetDevice::ReceiveCallback m_rxCallback;               //!< receives frames for this device
     NetDevice::PromiscReceiveCallback m_promiscRxCallback; //!< receives all frames
     TracedCallback<> m_linkChangeCallbacks;                //!< called when the link's state changes
 

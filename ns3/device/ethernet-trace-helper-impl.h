@@ -5,7 +5,7 @@
 #ifndef VIADUCT_ETHERNET_TRACE_HELPER_IMPL_H
 #define VIADUCT_ETHERNET_TRACE_HELPER_IMPL_H
 
-// For the helper of each device type, whose source instantiates EthernetTraceHelper for its type.
+// Included by the helper of each device type, whose source instantiates EthernetTraceHelper for it.
 
 #include "ns3/callback.h"
 #include "ns3/ethernet-trace-helper.h"
@@ -22,7 +22,7 @@ namespace ethernettrace
 
 /**
  * Writes a line for a dropped packet, as ns-3's own sinks do, which take no reason.
- * @tparam Reason why devices of a type drop packets
+ * @tparam Reason the reasons of drops of a device type
  */
 template <class Reason>
 void
@@ -33,7 +33,7 @@ WriteDrop(Ptr<OutputStreamWrapper> stream, Ptr<const Packet> packet, Reason)
 
 /**
  * Writes a drop to a stream of several devices, with the name of its device.
- * @tparam Reason why devices of a type drop packets
+ * @tparam Reason the reasons of drops of a device type
  */
 template <class Reason>
 void
@@ -45,7 +45,7 @@ WriteDropOf(Ptr<OutputStreamWrapper> stream, std::string context, Ptr<const Pack
 
 /**
  * @tparam Device the type of the device
- * @return what the names of the device's trace sources follow in contexts
+ * @return the context of the device's trace sources, without the source's name
  */
 template <class Device>
 std::string

@@ -15,11 +15,12 @@ namespace ns3
 /**
  * @ingroup viaduct
  * EnablePcap() and EnableAscii() of the helpers of Viaduct's Ethernet devices, as every ns-3 device
- * helper has them. Devices of other types on the same nodes are left alone.
+ * helper has them. Devices of other types on the same nodes are ignored.
  *
  * The lines of EnableAscii(): "-" the device has passed a frame to its port or channel (MacTx), "r"
- * it has received one (MacRx), "d" it has dropped one on either way (MacTxDrop, MacRxDrop). A frame
- * from outside the simulator has no headers that ns-3 could print: it is a payload of its size.
+ * it has received a frame (MacRx), "d" it has dropped a frame in either direction (MacTxDrop,
+ * MacRxDrop). A frame from outside the simulator has no headers that ns-3 could print: it is
+ * printed as a payload of its size.
  *
  * Instantiated for a type by the source of its helper (ethernet-trace-helper-impl.h).
  *

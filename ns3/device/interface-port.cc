@@ -32,7 +32,7 @@ namespace ns3
 namespace
 {
 
-/** @return the descriptor of a namespace: name, path, or empty for the process's own */
+/** @return the descriptor of a namespace: name, path, or empty for the process's namespace */
 viaduct::UniqueFd
 OpenNamespace(const std::string& networkNamespace)
 {
@@ -50,8 +50,8 @@ OpenNamespace(const std::string& networkNamespace)
 }
 
 /**
- * @return a socket by which viaduct::io::RingPort sends. Its buffer is what queue limits see below
- * the device, and stays as it is
+ * @return a socket by which viaduct::io::RingPort sends. Queue limits see this socket's buffer as
+ * the queue below the device, so its size is not changed
  */
 viaduct::UniqueFd
 OpenSender(const std::string& interface)
@@ -61,7 +61,8 @@ OpenSender(const std::string& interface)
                             ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
 }
 
-/** @return one by which it receives, with room for super-frames, which no ring has; no filter yet
+/** @return a socket by which viaduct::io::RingPort receives, with a buffer for super-frames, which
+ * do not fit a ring; without a filter
  */
 viaduct::UniqueFd
 OpenReceiver(const InterfaceRequest& request)
@@ -69,10 +70,13 @@ OpenReceiver(const InterfaceRequest& request)
     return std::move(viaduct::sys::OpenPacketSocket(request.interface, /*promiscuous=*/true).fd);
 }
 
-/** One port, or several as one. */
+/** One port, or several ports to be joined to one. */
 using Ports = std::vector<std::unique_ptr<viaduct::io::AnyPort>>;
 
-/** @return ports of all kernels; @p ifindex of the interface, in the namespace of the thread */
+/**
+ * @return ports that work on every kernel; @p ifindex is the interface's index in the thread's
+ * namespace
+ */
 Ports
 OpenRings(const InterfaceRequest& request, int ifindex)
 {
@@ -87,7 +91,7 @@ OpenRings(const InterfaceRequest& request, int ifindex)
     for (uint32_t i = 0; i < request.queues; ++i)
     {
         viaduct::UniqueFd receiver = OpenReceiver(request);
-        // Until the second one is in the group, it would get what the first one gets, too.
+        // A later socket would receive copies of frames until it is in the group.
         (i == 0 ? program : viaduct::sys::PacketFilter::Compile("less 0")).Attach(receiver.get());
         auto port = std::make_unique<viaduct::io::RingPort>(
             std::move(receiver), options, OpenSender(request.interface));
@@ -108,9 +112,9 @@ OpenRings(const InterfaceRequest& request, int ifindex)
 
 /**
  * @param request the device
- * @param made whether it was not there before
- * @param networkNamespace where, of the thread
- * @return its other end
+ * @param made whether the device was created by this process
+ * @param networkNamespace the thread's namespace, which has the device
+ * @return the user-space end of the device, a port per queue
  */
 Ports
 OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
@@ -130,7 +134,7 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
     {
         viaduct::io::TunOptions options;
         options.vnet_header = true;
-        if (ports.empty()) // they are the device's, of all its queues
+        if (ports.empty()) // the drops of all queues, reported once
         {
             options.kernel_drops = [where, number] {
                 return viaduct::sys::TapDrops(where->get(), number);
@@ -148,13 +152,13 @@ OpenTap(const InterfaceRequest& request, bool made, int networkNamespace)
     }
     if (session.GetLink(request.interface).up)
     {
-        // What the kernel sends before it has processed the new carrier is lost.
+        // Frames that the kernel sends before it has processed the new carrier are lost.
         session.AwaitRunning(request.interface, viaduct::Duration::Seconds(2));
     }
     return ports;
 }
 
-/** @return a port by AF_XDP, likewise */
+/** @return a port by AF_XDP */
 std::unique_ptr<viaduct::io::XdpPort>
 OpenXdp(const InterfaceRequest& request)
 {
@@ -168,14 +172,17 @@ OpenXdp(const InterfaceRequest& request)
         viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
 }
 
-/** @return what has the offloads off that would be in the way of @p kind, as long as it lives */
+/**
+ * @return an object that, as long as it exists, keeps off the offloads that port kind @p kind
+ * cannot handle
+ */
 std::shared_ptr<void>
 KeepOffloadsOff(const InterfaceRequest& request, const std::string& kind)
 {
     return std::make_shared<viaduct::xdp::InterfaceGuardian>(request.interface, kind);
 }
 
-/** @return a port by DPDK, on an interface of the kernel's */
+/** @return a port by DPDK, on an interface of the kernel */
 std::unique_ptr<viaduct::io::AnyPort>
 OpenDpdk(const InterfaceRequest& request)
 {
@@ -186,7 +193,7 @@ OpenDpdk(const InterfaceRequest& request)
                                     .keeper = KeepOffloadsOff(request, "DPDK")});
 }
 
-/** @return a port by netmap, likewise */
+/** @return a port by netmap, on an interface of the kernel */
 std::unique_ptr<viaduct::io::AnyPort>
 OpenNetmap(const InterfaceRequest& request)
 {
@@ -200,7 +207,7 @@ OpenNetmap(const InterfaceRequest& request)
     return viaduct::netmap::OpenPort(request.interface, KeepOffloadsOff(request, "netmap"));
 }
 
-/** @return the better ones; says in @p reason which and why */
+/** @return the AF_XDP port, else AF_PACKET ports; sets @p reason to the reason of the choice */
 Ports
 OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
 {
@@ -223,7 +230,7 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
     return OpenRings(request, ifindex);
 }
 
-/** @return some ports as one */
+/** @return a single port that joins several ports */
 std::unique_ptr<viaduct::io::AnyPort>
 Join(Ports ports)
 {
@@ -234,7 +241,7 @@ Join(Ports ports)
     return std::make_unique<viaduct::io::MergedPort>(std::move(ports));
 }
 
-/** Throws viaduct::UsageError if an interface cannot be the device's. */
+/** Throws viaduct::UsageError if the device cannot use the interface. */
 void
 Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
 {
@@ -253,9 +260,9 @@ Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
 }
 
 /**
- * Have the qdisc of an interface keep departure times, if it can; in the namespace of the thread.
+ * Makes the qdisc of an interface keep departure times, if it can; in the thread's namespace.
  * @param request the interface
- * @param[in,out] opened gets InterfacePort::timed and InterfacePort::departures
+ * @param[in,out] opened InterfacePort::timed and InterfacePort::departures are set
  */
 void
 OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
@@ -283,7 +290,7 @@ OpenDepartures(const InterfaceRequest& request, InterfacePort& opened)
     opened.departures = "by the qdisc (" + keeper + ", SO_TXTIME)";
 }
 
-/** @return a device of DPDK's own, of which the kernel reports nothing */
+/** @return a device of DPDK that is unknown to the kernel, which reports no changes of it */
 InterfacePort
 OpenDpdkDevice(const InterfaceRequest& request, int networkNamespace)
 {
@@ -375,7 +382,7 @@ OpenInterfacePort(const InterfaceRequest& request)
     opened.ifindex = info->ifindex;
     OpenDepartures(request, opened);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
-    // What has happened while the port was opened, the monitor does not report.
+    // The monitor does not report events that happened while the port was opened.
     const auto now = viaduct::sys::Netlink().FindLink(info->ifindex);
     opened.running = now && now->up && now->carrier;
     return opened;

@@ -25,11 +25,11 @@ NS_OBJECT_ENSURE_REGISTERED(LabFdNetDevice);
 namespace
 {
 
-/** The longest frame, as in FdNetDevice. */
+/** The maximum length of a frame, as in FdNetDevice. */
 constexpr size_t MAX_FRAME = 65536;
 
-/** @return the 802.1Q tag that the kernel has taken out of a frame (packet(7)); 0: there was none
- * @param message what was received with it
+/** @return the 802.1Q tag that the kernel has removed from a frame (packet(7)); 0: there was none
+ * @param message the message received with the frame
  */
 uint32_t
 TagOf(const msghdr& message)
@@ -53,10 +53,10 @@ TagOf(const msghdr& message)
     return 0;
 }
 
-/** Puts a tag behind the addresses of a frame, where it was on the wire.
- * @param frame the frame, with room for the tag behind it
- * @param length its bytes
- * @param tag as of TagOf()
+/** Inserts a tag after the addresses of a frame, its place on the wire.
+ * @param frame the frame, followed by space for the tag
+ * @param length the frame's bytes
+ * @param tag a result of TagOf()
  */
 void
 Insert(uint32_t tag, uint8_t* frame, size_t length)
@@ -73,18 +73,18 @@ Insert(uint32_t tag, uint8_t* frame, size_t length)
 class LabFdNetDevice::Reader : public FdReader
 {
   public:
-    /** @return how many frames the device has put into its queue, or found it full */
+    /** @return the number of frames that the device has queued, or dropped at a full queue */
     uint64_t GetPassed() const
     {
         return m_passed;
     }
 
-    /** @return how many frames the kernel has dropped since the last call */
+    /** @return the number of frames dropped by the kernel since the last call */
     uint64_t TakeDrops()
     {
         tpacket_stats statistics{};
         socklen_t size = sizeof(statistics);
-        // Fails for a socket that is no packet socket.
+        // Fails if the socket is not a packet socket.
         const bool read = getsockopt(m_fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0;
         return read ? statistics.tp_drops : 0;
     }
@@ -94,7 +94,7 @@ class LabFdNetDevice::Reader : public FdReader
     {
         m_passed += m_holds ? 1 : 0;
         m_holds = false;
-        // The device frees it, by free().
+        // The device frees the buffer with free().
         auto buffer = static_cast<uint8_t*>(std::malloc(MAX_FRAME + viaduct::wire::VlanTag::kSize));
         NS_ABORT_MSG_UNLESS(buffer, "LabFdNetDevice: no memory for a frame");
         iovec part{buffer, MAX_FRAME};
@@ -104,13 +104,13 @@ class LabFdNetDevice::Reader : public FdReader
         message.msg_iovlen = 1;
         message.msg_control = control;
         message.msg_controllen = sizeof(control);
-        // Without waiting: a sender may have taken the error for which the socket was readable.
+        // Does not wait: a sender may have taken the error for which the socket was readable.
         ssize_t length = recvmsg(m_fd, &message, MSG_DONTWAIT);
         if (length <= 0)
         {
             std::free(buffer);
             const bool isOver = length == 0 || errno == EBADF || errno == ENOTSOCK;
-            return {nullptr, isOver ? 0 : -1}; // -1: nothing to process, and reading goes on
+            return {nullptr, isOver ? 0 : -1}; // -1: nothing to process, and reading continues
         }
         const uint32_t tag = TagOf(message);
         if (tag != 0 && length >= static_cast<ssize_t>(viaduct::wire::EthernetHeader::kSize))
@@ -123,7 +123,7 @@ class LabFdNetDevice::Reader : public FdReader
     }
 
     std::atomic<uint64_t> m_passed{0}; //!< frames
-    bool m_holds{false};               //!< the device does not have the last frame yet
+    bool m_holds{false};               //!< whether the device does not have the last frame yet
 };
 
 TypeId
@@ -192,7 +192,7 @@ LabFdNetDevice::DoCreateFdReader()
 void
 LabFdNetDevice::DoInitialize()
 {
-    // FdNetDevice tells nobody of frames that find its queue full.
+    // FdNetDevice does not report frames that find its queue full.
     TraceConnectWithoutContext(
         "PromiscSniffer",
         Callback<void, Ptr<const Packet>>([this](Ptr<const Packet>) { m_forwarded++; }));
@@ -202,7 +202,7 @@ LabFdNetDevice::DoInitialize()
 void
 LabFdNetDevice::DoFinishStoppingDevice()
 {
-    m_reader = nullptr; // its socket is closed
+    m_reader = nullptr; // the reader's socket is closed
 }
 
 } // namespace ns3

@@ -15,12 +15,13 @@ namespace ns3
  * ns-3's FdNetDevice on a packet socket, for mode traditional: the same threads and copies, without
  * properties that end it, or change its frames, on a lab's interfaces.
  *
- * FdNetDevice says that it cannot multicast, and the IP layers end the program if they have a
- * multicast packet for such a device: RIP's, or IPv6's neighbour discovery. And it stops reading
- * for good when its descriptor reports an error, which a packet socket does once when its interface
- * goes down (net/packet/af_packet.c, packet_notifier()); the socket receives again after that. The
- * kernel takes 802.1Q's tags out of frames (net/core/dev.c, skb_vlan_untag()) and tells them beside
- * (PACKET_AUXDATA, which the socket must have been told to do); this device puts them back.
+ * FdNetDevice reports that it cannot multicast, and the IP layers end the program if they have a
+ * multicast packet for such a device: RIP's, or IPv6's neighbour discovery. It also stops reading
+ * permanently when its descriptor reports an error, which a packet socket does once when its
+ * interface goes down (net/packet/af_packet.c, packet_notifier()); the socket receives again after
+ * that. The kernel removes 802.1Q tags from frames (net/core/dev.c, skb_vlan_untag()) and reports
+ * them separately (PACKET_AUXDATA, an option that must be set on the socket); this device restores
+ * them.
  */
 class LabFdNetDevice : public FdNetDevice
 {
@@ -50,23 +51,23 @@ class LabFdNetDevice : public FdNetDevice
                   const Address& destination,
                   uint16_t protocol) override;
 
-    /** @return how many frames to be sent were longer than the MTU */
+    /** @return the number of frames to send that were longer than the MTU */
     uint64_t GetTooLong() const
     {
         return m_tooLong;
     }
 
-    /** @return how many frames the interface did not take, or came while it was down */
+    /** @return the number of frames refused by the interface, or sent while it was down */
     uint64_t GetRefused() const
     {
         return m_refused;
     }
 
-    /** @return how many frames the kernel dropped, as the device was too slow to read them */
+    /** @return the number of frames dropped by the kernel because the device read too slowly */
     uint64_t GetKernelDrops();
 
-    /** @return how many frames it read and dropped, as the simulator was too slow to take them; of
-     * the last that it read nothing is known until it reads another */
+    /** @return the number of frames read and dropped because the simulator was too slow to take
+     * them; the last frame read is counted only after another frame is read */
     uint64_t GetQueueDrops();
 
   protected:
@@ -78,12 +79,12 @@ class LabFdNetDevice : public FdNetDevice
     Ptr<FdReader> DoCreateFdReader() override;
     void DoFinishStoppingDevice() override;
 
-    Ptr<Reader> m_reader;      //!< while the device runs
-    uint16_t m_mtu{0};         //!< bytes; that of FdNetDevice has room for a tag
+    Ptr<Reader> m_reader;      //!< present while the device runs
+    uint16_t m_mtu{0};         //!< bytes; the MTU of FdNetDevice includes space for a tag
     uint64_t m_tooLong{0};     //!< frames
     uint64_t m_refused{0};     //!< frames
     uint64_t m_kernelDrops{0}; //!< frames
-    uint64_t m_forwarded{0};   //!< frames that the simulator has got
+    uint64_t m_forwarded{0};   //!< frames that the simulator has received
 };
 
 } // namespace ns3

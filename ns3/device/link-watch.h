@@ -27,7 +27,7 @@ class LinkWatch
   public:
     /**
      * @param monitor a socket on which the states of links arrive (sys::LinkMonitor)
-     * @param devices by the names of their interfaces
+     * @param devices the devices by the names of their interfaces
      */
     LinkWatch(viaduct::UniqueFd monitor, std::map<std::string, Ptr<RingNetDevice>> devices);
     ~LinkWatch();
@@ -37,9 +37,9 @@ class LinkWatch
   private:
     bool Read();
 
-    viaduct::sys::LinkMonitor m_monitor;                 //!< of the devices' namespace
-    std::map<std::string, Ptr<RingNetDevice>> m_devices; //!< by interface
-    uint32_t m_pollable{0};                              //!< in the reactor
+    viaduct::sys::LinkMonitor m_monitor;                 //!< monitors the devices' namespace
+    std::map<std::string, Ptr<RingNetDevice>> m_devices; //!< devices by interface name
+    uint32_t m_pollable{0};                              //!< id in the reactor
 };
 
 } // namespace ns3

@@ -21,7 +21,7 @@ extern template class EthernetTraceHelper<RingNetDevice>;
 
 /**
  * @ingroup viaduct
- * Gives nodes devices on interfaces of the machine: a RingNetDevice each.
+ * Gives nodes devices on interfaces of the machine: a RingNetDevice per interface.
  *
  * @code
  *   RingDeviceHelper helper;
@@ -36,7 +36,7 @@ class RingDeviceHelper : public EthernetTraceHelper<RingNetDevice>
 
     /**
      * @param name an attribute of RingNetDevice
-     * @param value its value in the devices created from now on
+     * @param value the attribute's value in the devices created after this call
      */
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -45,7 +45,7 @@ class RingDeviceHelper : public EthernetTraceHelper<RingNetDevice>
 
     /**
      * @param node the node
-     * @param interface the interface, in the namespace that the attribute Namespace says
+     * @param interface the interface, in the namespace of the attribute Namespace
      * @return the node's new device
      * @throws viaduct::Error, when the node is initialized, if the interface cannot be opened
      */

@@ -269,7 +269,7 @@ RingNetDevice::GetDropReasonName(DropReason reason)
 namespace
 {
 
-/** Print the quantiles of a histogram of nanoseconds. */
+/** Prints the quantiles of a histogram of nanoseconds. */
 void
 PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& lateness)
 {
@@ -284,7 +284,7 @@ PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& late
     os << "\n";
 }
 
-/** Print what became of the frames that a qdisc was to send at their times. */
+/** Prints the outcome of the frames that a qdisc had to send at their times. */
 void
 PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
 {
@@ -296,7 +296,7 @@ PrintDepartures(std::ostream& os, const viaduct::io::TimedSender& timed)
        << static_cast<double>(timed.earliest().nanoseconds()) / 1000 << " us early)\n";
 }
 
-/** Print what a port could not carry. */
+/** Prints the frames that a port could not carry. */
 void
 PrintLosses(std::ostream& os, const viaduct::io::PortCounters& counters)
 {

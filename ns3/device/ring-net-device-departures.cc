@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// How packets with a DepartureTag leave at their time: by the interface's qdisc, or by an event.
+// Packets with a DepartureTag leave at their time by the interface's qdisc, or by an event.
 
 #include "interface-port.h"
 #include "ns3/frame-check.h"
@@ -24,10 +24,10 @@ namespace ns3
 namespace
 {
 
-/// How long before its time the qdisc gets a frame, ms: longer than this process may have to wait
-/// for a processor, short enough that queues (fq: 100 frames of a flow) rarely fill.
+/// The qdisc receives a frame this long before its time, ms: longer than this process may have to
+/// wait for a processor, short enough that queues (fq: 100 frames of a flow) rarely fill.
 constexpr uint64_t HANDED_OVER_BEFORE = 20;
-/// After each so many frames, what has become of them is read, also if no driver says so.
+/// The number of frames after which their outcome is read, even if the driver reports none.
 constexpr uint64_t READ_EVERY = 256;
 
 } // namespace
@@ -39,7 +39,7 @@ RingNetDevice::SendLater(Ptr<Packet> packet,
                          uint16_t protocolNumber,
                          Time when)
 {
-    // The qdisc has a limit of its own; not all that it has sent is known.
+    // The qdisc has a separate limit; the number of frames that it has sent is not fully known.
     if (m_departures.Count() >= m_departureQueueSize)
     {
         return DropSent(packet, TX_TOO_MANY_DEPARTURES);

@@ -35,7 +35,7 @@ namespace
 namespace wire = viaduct::wire;
 
 constexpr uint32_t LLC_SNAP_HEADER = 8;   //!< IEEE 802.2 LLC and SNAP
-constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< up to here length, above type (IEEE 802.3)
+constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< a length up to this value, a type above (IEEE 802.3)
 constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< a cache line
 /// LLC of SNAP and the organisation code of an EtherType (RFC 1042).
 constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
@@ -44,7 +44,7 @@ constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
 struct LlcPayload
 {
     uint16_t protocol;               //!< EtherType if there is a SNAP header, else the length
-    std::span<const std::byte> rest; //!< what follows the headers, without padding
+    std::span<const std::byte> rest; //!< the bytes after the headers, without padding
 };
 
 /** @return the payload of a frame whose length field is @p length and whose data is not shorter */
@@ -98,7 +98,7 @@ RingNetDevice::DoInitialize()
     SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
     if (m_opened)
     {
-        TransportGuard::InstallUnlessGuarded(GetNode()); // what strangers may send
+        TransportGuard::InstallUnlessGuarded(GetNode()); // checks packets from unknown senders
     }
     EthernetNetDevice::DoInitialize();
 }
@@ -149,7 +149,7 @@ RingNetDevice::OpenInterface()
     }
     else
     {
-        m_opened->timed = nullptr; // only the reactor's clock is the kernel's
+        m_opened->timed = nullptr; // only the reactor's clock equals the kernel's
     }
 }
 
@@ -200,7 +200,7 @@ RingNetDevice::AllocateRing()
 void
 RingNetDevice::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
-    // What a super-frame is cut into is valid only as long as it is handled.
+    // The parts of a super-frame are valid only while they are handled.
     const bool lasting = frame.gso_size == 0;
     if (!m_splitter.Split(frame, [&](std::span<std::byte> bytes) { Receive(bytes, lasting); }))
     {
@@ -225,7 +225,7 @@ RingNetDevice::MakePayload(std::span<const std::byte> frame,
 {
     if (m_held && IsIp(protocol))
     {
-        RestorePayloadsWhereRead(); // there may be a new node
+        RestorePayloadsWhereRead(); // a node may have been added
         const auto before = static_cast<uint32_t>(payload.data() - frame.data());
         if (Ptr<Packet> packet = m_held->Hold({payload, before, lasting}, m_headerBytes))
         {
@@ -423,7 +423,7 @@ RingNetDevice::NotifyQueued(uint32_t length)
     queue->NotifyQueuedBytes(length);
     if (!m_burst.HasRoom())
     {
-        queue->Stop(); // before a packet comes for which there is no room
+        queue->Stop(); // before a packet arrives for which the ring has no space
     }
 }
 

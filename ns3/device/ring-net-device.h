@@ -31,12 +31,12 @@ struct InterfacePort;
 
 /**
  * @ingroup viaduct
- * @brief When the lateness of a received frame starts.
+ * @brief The instant from which the lateness of a received frame is measured.
  */
 enum class InterfaceStamps
 {
     SOFTWARE, //!< at the kernel's time stamp
-    USER,     //!< when the port was last seen empty
+    USER,     //!< the instant at which the port was last seen empty
 };
 
 /**
@@ -45,13 +45,13 @@ enum class InterfaceStamps
  *
  * Frames to send are written into a preallocated ring and passed to the port as one burst at the
  * end of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
- * burst, in their node's context, without an event. Every frame that does not get through is
+ * burst, in their node's context, without an event. Every frame that is not sent or passed up is
  * counted with its reason.
  *
  * With the attribute FlowControl, queue discs can be installed above the device: it stops its
  * transmission queue when its ring is full, and wakes it when the port has taken frames. Queue
- * limits (TrafficControlHelper::SetQueueLimits()) get to know of a frame when it is queued and when
- * it has left the port, as the port says (viaduct::io::AnyPort::BytesInFlight()).
+ * limits (TrafficControlHelper::SetQueueLimits()) are notified of a frame when it is queued and
+ * when it has left the port, as reported by the port (viaduct::io::AnyPort::BytesInFlight()).
  *
  * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulator
  * implementations, which have no real time, are refused.
@@ -59,29 +59,29 @@ enum class InterfaceStamps
 class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 {
   public:
-    /** Why a frame did not get through. */
+    /** The reason for which a frame was not sent or passed up. */
     enum DropReason
     {
-        RX_RUNT,        //!< received: shorter than its Ethernet (or LLC/SNAP) header
+        RX_RUNT,        //!< received: shorter than the Ethernet (or LLC/SNAP) header
         RX_TOO_LONG,    //!< received: longer than the MTU
-        RX_MALFORMED,   //!< received: lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
+        RX_MALFORMED,   //!< received: wrong lengths in the IP, UDP, TCP, ICMP or ARP header
         RX_IP_OPTIONS,  //!< received: IPv4 options, which ns-3's forwarding would corrupt
         RX_SUPER_FRAME, //!< received: a GRO/TSO frame or partial checksum that contradicts itself
         RX_NOT_FOR_ME,  //!< received: for another address, without a promiscuous callback
         RX_LINK_DOWN,   //!< received: the link is down
-        RX_QUEUE_FULL, //!< received: more than the reading thread may queue (not under the reactor)
-        TX_LINK_DOWN,  //!< to be sent: the link is down, or there is no port
-        TX_TOO_LONG,   //!< to be sent: longer than the MTU
-        TX_QUEUE_FULL, //!< to be sent: the ring is full and the port accepts no more
-        TX_TOO_MANY_DEPARTURES, //!< to be sent later: more than DepartureQueueSize wait already
-        TX_PAYLOAD_LOST, //!< to be sent: the payload is gone, or where it belongs cannot be told
+        RX_QUEUE_FULL,  //!< received: the reading thread's queue is full (not under the reactor)
+        TX_LINK_DOWN,   //!< to be sent: the link is down, or there is no port
+        TX_TOO_LONG,    //!< to be sent: longer than the MTU
+        TX_QUEUE_FULL,  //!< to be sent: the ring is full and the port accepts no more
+        TX_TOO_MANY_DEPARTURES, //!< to be sent later: DepartureQueueSize frames already wait
+        TX_PAYLOAD_LOST, //!< to be sent: the payload is lost, or its place in the frame is unknown
         N_DROP_REASONS
     };
 
     /**
      * TracedCallback signature for MacRxDrop and MacTxDrop.
      * @param [in] packet the frame as far as it could be parsed
-     * @param [in] reason why it was dropped
+     * @param [in] reason the reason of the drop
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
 
@@ -91,8 +91,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     RingNetDevice();
     ~RingNetDevice() override;
 
-    /** Set the device's port; may be called at any time and replaces the previous port.
-     * @param port where frames come from and go to, owned from now on
+    /** Sets the device's port; may be called at any time and replaces the previous port.
+     * @param port the port that receives and sends frames, owned by the device
      */
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
 
@@ -105,30 +105,30 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     }
 
     /**
-     * @return by what its interface is read and written, how, and why so if the attribute Port left
-     * it open; empty if there is nothing to say
+     * @return the means by which the interface is read and written, with its state, and the reason
+     * if the attribute Port left the means open; empty if the port has no description
      */
     std::string GetPortDescription() const;
 
-    /** @return what keeps the times of DepartureTags, and why */
+    /** @return the keeper of the times of DepartureTags, and the reason */
     std::string GetDepartures() const;
 
-    /** Set the state of the device's link, e.g. from the kernel's carrier.
+    /** Sets the state of the device's link, e.g. from the kernel's carrier.
      * @param up true if frames can pass
      */
     void SetLinkUp(bool up);
 
     /**
-     * With the attribute FlowControl only.
+     * Needs the attribute FlowControl.
      * @return bytes of frames that are queued in the device, and in the kernel or driver below as
-     * far as the port can tell
+     * far as the port reports
      */
     uint32_t GetBytesInFlight() const
     {
         return m_inFlight;
     }
 
-    /** @return how late received and sent frames were */
+    /** @return the lateness of received and sent frames */
     const PortTiming& GetTiming() const
     {
         return m_burst.GetTiming();
@@ -140,12 +140,13 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         return NanoSeconds(GetTiming().received.Quantile(0.99));
     }
 
-    /** @return the same of sent frames, also those that left by the interface's qdisc */
+    /** @return that quantile for sent frames, also those sent by the interface's qdisc */
     Time GetSentLateness() const;
 
     /**
-     * Print what the port is, what keeps departure times if some waited, how late frames were, and
-     * how many were dropped, lost at the port, or passed without their payload, a line each.
+     * Prints the port's description, the keeper of departure times if frames waited, the lateness
+     * of frames, and the numbers of frames dropped, lost at the port, or passed without their
+     * payload, a line each.
      * @param os the stream
      */
     void PrintTiming(std::ostream& os) const;
@@ -158,16 +159,16 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 
     /**
      * @param reason a reason
-     * @return how many frames were dropped for it
+     * @return the number of frames dropped for this reason
      */
     uint64_t GetDrops(DropReason reason) const;
 
-    /** @return how many frames were dropped for any reason except RX_NOT_FOR_ME */
+    /** @return the number of frames dropped for any reason except RX_NOT_FOR_ME */
     uint64_t GetTotalDrops() const;
 
     /**
      * @param reason a reason
-     * @return its name, as in "rx_too_long"
+     * @return the reason's name, as in "rx_too_long"
      */
     static const char* GetDropReasonName(DropReason reason);
 
@@ -202,17 +203,17 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     void HandleRoom() override;
     void HandleTransmitted(uint64_t bytes) override;
 
-    /** Open the interface that the attributes name. Throws viaduct::Error on failure. */
+    /** Opens the interface that the attributes name. Throws viaduct::Error on failure. */
     void OpenInterface();
-    /** Handle link events of the opened interface. @return true if there were any */
+    /** Handles link events of the opened interface. @return true if there were any */
     bool ReadLinkEvents();
-    /** Allocate the ring according to queue size and MTU. */
+    /** Allocates the ring according to queue size and MTU. */
     void AllocateRing();
     /**
-     * Receive one frame, from the destination address on, with a complete checksum; not a
+     * Receives one frame, from the destination address on, with a complete checksum; not a
      * super-frame.
      * @param frame the frame
-     * @param lasting whether it is valid until HandleReturn(), not only for the call
+     * @param lasting whether the frame is valid until HandleReturn(), not only during the call
      */
     void Receive(std::span<const std::byte> frame, bool lasting);
     /** @return the packet of a received frame's payload, with the attribute HeaderBytes */
@@ -220,46 +221,46 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
                             std::span<const std::byte> payload,
                             uint16_t protocol,
                             bool lasting);
-    /** Report a frame to be sent. @param held the payload that is still missing, or null */
+    /** Reports a frame to be sent. @param held the payload that is still missing, or null */
     void TraceWhole(std::span<std::byte> frame, const HeldPayload* held);
-    /** @return why ns-3 cannot process a payload of this EtherType; N_DROP_REASONS if it can */
+    /** @return the reason why ns-3 cannot process a payload of this EtherType, or N_DROP_REASONS */
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
-    /** Count a received frame as dropped. */
+    /** Counts a received frame as dropped. */
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
-    /** Tell the layer above of a frame of this length that was queued. */
+    /** Notifies the layer above that a frame of this length was queued. */
     void NotifyQueued(uint32_t length);
-    /** Send a packet at a time in the future. @return false if too many wait for that */
+    /** Sends a packet at a time in the future. @return false if too many packets wait already */
     bool SendLater(Ptr<Packet> packet,
                    const Address& source,
                    const Address& dest,
                    uint16_t protocolNumber,
                    Time when);
     /**
-     * Give a packet to the interface's qdisc, which sends it at a time in the future.
-     * @return false if it does not take it
+     * Gives a packet to the interface's qdisc, which sends it at a time in the future.
+     * @return false if the qdisc does not take it
      */
     bool HandOver(Ptr<Packet> packet,
                   const Address& source,
                   const Address& dest,
                   uint16_t protocolNumber,
                   Time when);
-    /** Handle what is known of packets that the qdisc has got. @return whether there was any */
+    /** Handles reports about packets given to the qdisc. @return whether there were any */
     bool ReadDepartures();
-    /** Count a payload to send as dropped. @return false */
+    /** Counts a payload to send as dropped. @return false */
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
 
     BurstPort m_burst{*this};                   //!< the port
     viaduct::io::SuperFrameSplitter m_splitter; //!< splits super-frames of the kernel
-    std::unique_ptr<InterfacePort> m_opened;    //!< by OpenInterface(), without its port
-    uint32_t m_monitor = 0;                     //!< its link monitor's id in the reactor
-    uint32_t m_departed = 0;                    //!< InterfacePort::timed's id in the reactor
+    std::unique_ptr<InterfacePort> m_opened;    //!< opened by OpenInterface(), without the port
+    uint32_t m_monitor = 0;                     //!< id of the link monitor in the reactor
+    uint32_t m_departed = 0;                    //!< id of InterfacePort::timed in the reactor
     std::unique_ptr<HeldPayloads> m_held;       //!< with HeaderBytes only
     DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames that leave later
-    UnjoinedFrames m_unjoined;                                  //!< in m_burst
+    UnjoinedFrames m_unjoined;                                  //!< frames whose payload is held
     bool m_ringAllocated = false;                               //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< with FlowControl only
-    Ptr<QueueLimits> m_limits;                                  //!< those that get reports
-    uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not know of
+    Ptr<QueueLimits> m_limits;                                  //!< queue limits that are notified
+    uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not count
     TracedValue<uint32_t> m_inFlight; //!< trace source InFlight
 
     bool m_linkUp = false;         //!< the link's state

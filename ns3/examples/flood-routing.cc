@@ -4,21 +4,21 @@
 
 /**
  * @file
- * An example of a user's own routing protocol in a library of its own. It includes no header of
+ * An example of a user's own routing protocol in a separate library. It includes no header of
  * Viaduct.
  *
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libflood-routing.so viaduct run FILE.yaml
  *
  * with `routing: {protocol: ns3::FloodRouting}`. Every node announces to its neighbours each
- * Interval which networks it knows and their distances, but not those that it reaches through the
- * neighbour (split horizon, RFC 2453, section 3.9); a shorter route replaces a known one, and one
- * that is not announced three times is removed. Each change is reported by the trace sources
+ * Interval the networks that it knows and their distances, except those that it reaches through the
+ * neighbour (split horizon, RFC 2453, section 3.9); a shorter route replaces a known one, and a
+ * route that is not announced three times is removed. Each change is reported by the trace sources
  * RouteAdded and RouteRemoved, so that it reaches the kernel at once.
  *
  * It also routes multicast, by reverse paths as DVMRP (RFC 1075) does: a node takes packets of a
- * source only from the neighbour on its own way to the source, and passes them on to those
- * neighbours that say that they depend on it for this source and want the group. Who is a member
- * is the attribute Members; that is what a query to hosts would tell a router.
+ * source only from the neighbour on its own way to the source, and passes them on to the
+ * neighbours that report that they depend on it for this source and want the group. The attribute
+ * Members lists the groups' members; it replaces the answers of hosts to a router's query.
  */
 
 #include "ns3/inet-socket-address.h"
@@ -100,7 +100,7 @@ class FloodRouting : public Ipv4StaticRouting
         const auto towards = m_routes.find(source);
         if (towards == m_routes.end() || towards->second.interface != arrived)
         {
-            return false; // by a detour: whoever is on the way to the source sends it as well
+            return false; // a detour: the neighbour on the way to the source sends it as well
         }
         auto route = Create<Ipv4MulticastRoute>();
         route->SetOrigin(header.GetSource());
@@ -148,28 +148,28 @@ class FloodRouting : public Ipv4StaticRouting
     }
 
   private:
-    static constexpr uint16_t PORT = 9911; //!< UDP
+    static constexpr uint16_t PORT = 9911; //!< port of UDP
 
     /** A network: address, mask. */
     using Network = std::pair<uint32_t, uint32_t>;
 
-    /** What the neighbours on an interface have announced last. */
+    /** The last announcements of the neighbours on an interface. */
     struct Neighbour
     {
-        Time heard;                //!< when
-        std::set<Network> sources; //!< whose packets they take from here
-        std::set<uint32_t> groups; //!< that they want
+        Time heard;                //!< time of the announcement
+        std::set<Network> sources; //!< sources whose packets they take from this node
+        std::set<uint32_t> groups; //!< groups that they want
     };
 
-    /** The way to a network. */
+    /** A route to a network. */
     struct Route
     {
         uint32_t distance{0}; //!< in hops
         uint32_t interface {
             0
-        };                   //!< to the gateway, or to the network
+        };                   //!< leads to the gateway, or to the network
         Ipv4Address gateway; //!< any: the network is the node's own
-        Time heard;          //!< when the gateway announced it last
+        Time heard;          //!< time of the gateway's last announcement
     };
 
     bool IsOld(Time heard) const
@@ -197,7 +197,7 @@ class FloodRouting : public Ipv4StaticRouting
         return best;
     }
 
-    /** @return the groups that members here or behind other interfaces want */
+    /** @return the groups that members here or behind all interfaces but one want */
     std::set<uint32_t> WantedBut(uint32_t excluded) const
     {
         std::set<uint32_t> wanted = m_groups;
@@ -247,7 +247,7 @@ class FloodRouting : public Ipv4StaticRouting
         m_timer = Simulator::Schedule(m_interval, &FloodRouting::Announce, this);
     }
 
-    /** @return the interface on whose network a neighbour is, and which is not itself; 0: none */
+    /** @return the interface on whose network a neighbour is, except its own address; 0: none */
     uint32_t InterfaceTo(Ipv4Address neighbour) const
     {
         for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
@@ -336,7 +336,7 @@ class FloodRouting : public Ipv4StaticRouting
             Ipv4Address(network.first), Ipv4Mask(network.second), route.gateway, route.interface);
     }
 
-    /** Removes what static routing knows of a route. */
+    /** Removes a route from static routing. */
     void Remove(const Network& network, const Route& route)
     {
         const Ipv4RoutingTableEntry removed = EntryOf(network, route);
@@ -369,14 +369,14 @@ class FloodRouting : public Ipv4StaticRouting
         }
     }
 
-    Ptr<Ipv4> m_ipv4;                                            //!< of the node
-    Ptr<Socket> m_socket;                                        //!< for announcements
+    Ptr<Ipv4> m_ipv4;                                            //!< the node's layer
+    Ptr<Socket> m_socket;                                        //!< sends announcements
     EventId m_timer;                                             //!< the next announcement
     Time m_interval;                                             //!< between announcements
-    std::map<Network, Route> m_routes;                           //!< to all known networks
-    std::map<uint32_t, Neighbour> m_neighbours;                  //!< by interface
-    std::string m_members;                                       //!< of all groups
-    std::set<uint32_t> m_groups;                                 //!< of which this is one
+    std::map<Network, Route> m_routes;                           //!< routes to all known networks
+    std::map<uint32_t, Neighbour> m_neighbours;                  //!< neighbours by interface
+    std::string m_members;                                       //!< members of all groups
+    std::set<uint32_t> m_groups;                                 //!< groups joined by this node
     TracedCallback<const Ipv4RoutingTableEntry&> m_routeAdded;   //!< "RouteAdded"
     TracedCallback<const Ipv4RoutingTableEntry&> m_routeRemoved; //!< "RouteRemoved"
 };

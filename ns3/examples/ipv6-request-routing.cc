@@ -4,16 +4,16 @@
 
 /**
  * @file
- * An example of a user's own IPv6 routing protocol that finds routes on demand, in a library of its
- * own. It includes no header of Viaduct.
+ * An example of a user's own IPv6 routing protocol that finds routes on demand, in a separate
+ * library. It includes no header of Viaduct.
  *
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libipv6-request-routing.so viaduct run FILE.yaml
  *
  * with `routing: {protocol: ns3::Ipv6RequestRouting}`. Without a route, RouteOutput() answers by
- * the loopback device, as AODV's does; so the packet comes back to RouteInput(), which keeps it and
- * floods a request over link-local multicast. The target answers to the neighbour that the request
- * came from, and so on back to the node that asked. A route lives for RouteLifetime after its last
- * use, and ends with the neighbour, whose hellos stop.
+ * the loopback device, as AODV's does; so the packet returns to RouteInput(), which keeps it and
+ * floods a request over link-local multicast. The target answers to the neighbour that sent the
+ * request, and so on back to the node that created it. A route exists for RouteLifetime after its
+ * last use, and ends with the neighbour, when its hellos stop.
  *
  * Without sequence numbers a network of moving nodes may have loops for a moment: it is an example.
  */
@@ -83,7 +83,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         error = Socket::ERROR_NOTERROR;
         if (const auto route = Find(target))
         {
-            if (packet) // otherwise nobody sends anything
+            if (packet) // else no packet is sent
             {
                 Use(target);
             }
@@ -121,7 +121,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         waiting.packets.push_back(
             {[=](Ptr<Ipv6Route> route) { forward(device, route, packet, header); },
              [=] {
-                 if (!error.IsNull()) // Ipv6ListRouting gives none
+                 if (!error.IsNull()) // Ipv6ListRouting passes none
                  {
                      error(packet, header, Socket::ERROR_NOROUTETOHOST);
                  }
@@ -204,32 +204,32 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     }
 
   private:
-    static constexpr uint16_t PORT = 5269; //!< UDP
-    static constexpr int MAX_REQUESTS = 5; //!< for a target
-    static constexpr int LOST_HELLOS = 3;  //!< of a neighbour that is lost
+    static constexpr uint16_t PORT = 5269; //!< port of UDP
+    static constexpr int MAX_REQUESTS = 5; //!< requests for a target
+    static constexpr int LOST_HELLOS = 3;  //!< missed hellos of a lost neighbour
 
     using Neighbour = std::pair<uint32_t, Ipv6Address>; //!< interface, link-local address
 
-    /** The way to a node. */
+    /** A route to a node. */
     struct Route
     {
         Neighbour neighbour; //!< the next hop
-        Time expires;        //!< unless it is used
+        Time expires;        //!< time of expiry if unused
     };
 
     /** A packet without a route. */
     struct Kept
     {
-        std::function<void(Ptr<Ipv6Route>)> forward; //!< when there is one
-        std::function<void()> drop;                  //!< if none is found
+        std::function<void(Ptr<Ipv6Route>)> forward; //!< called with the route when it is found
+        std::function<void()> drop;                  //!< called if no route is found
     };
 
-    /** The packets to a target that is looked for. */
+    /** The packets to a target whose route is requested. */
     struct Waiting
     {
-        std::deque<Kept> packets; //!< in their order
-        int requests{0};          //!< sent
-        EventId timer;            //!< of the next
+        std::deque<Kept> packets; //!< in order of arrival
+        int requests{0};          //!< requests sent
+        EventId timer;            //!< timer of the next request
     };
 
     static bool IsRouted(Ipv6Address address)
@@ -282,7 +282,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
 
     void Learn(Ipv6Address target, const Neighbour& neighbour)
     {
-        // What was asked for last is right: a shorter way may be broken elsewhere.
+        // The latest answer is used: a shorter way may be broken elsewhere.
         m_routes[target] = {neighbour, Simulator::Now() + m_lifetime};
         const auto waiting = m_waiting.find(target);
         if (waiting == m_waiting.end())
@@ -416,17 +416,17 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         Learn(target, sender);
     }
 
-    Ptr<Ipv6> m_ipv6;                                  //!< of the node
-    std::map<uint32_t, Ptr<Socket>> m_sockets;         //!< by interface
-    Time m_lifetime;                                   //!< of routes
-    Time m_helloInterval;                              //!< between hellos
-    Time m_requestInterval;                            //!< between requests
+    Ptr<Ipv6> m_ipv6;                                  //!< the node's layer
+    std::map<uint32_t, Ptr<Socket>> m_sockets;         //!< sockets by interface
+    Time m_lifetime;                                   //!< lifetime of routes
+    Time m_helloInterval;                              //!< interval between hellos
+    Time m_requestInterval;                            //!< interval between requests
     EventId m_hello;                                   //!< the next hello
-    uint32_t m_number{0};                              //!< of the next request
-    std::set<std::pair<Ipv6Address, uint32_t>> m_seen; //!< requests
-    std::map<Neighbour, Time> m_heard;                 //!< when, last
-    std::map<Ipv6Address, Route> m_routes;             //!< by target
-    std::map<Ipv6Address, Waiting> m_waiting;          //!< by target
+    uint32_t m_number{0};                              //!< number of the next request
+    std::set<std::pair<Ipv6Address, uint32_t>> m_seen; //!< requests received
+    std::map<Neighbour, Time> m_heard;                 //!< time of the last hello
+    std::map<Ipv6Address, Route> m_routes;             //!< routes by target
+    std::map<Ipv6Address, Waiting> m_waiting;          //!< waiting packets by target
 };
 
 NS_OBJECT_ENSURE_REGISTERED(Ipv6RequestRouting);

@@ -22,11 +22,11 @@
  * Common code of the examples with kernel nodes.
  */
 
-/** Checks the factory of the applications' sockets, about which ns-3 says nothing that helps before
- * it ends the program. Throws UsageError.
+/** Checks the factory of the applications' sockets, for which ns-3 has no helpful message before it
+ * ends the program. Throws UsageError.
  * @param name the TypeId, as given with --factory
- * @param node a node that has it
- * @param bulk whether BulkSendApplication is to use its sockets, which must have connections
+ * @param node a node that has the factory
+ * @param bulk whether BulkSendApplication uses its sockets, which must have connections
  */
 inline void
 CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
@@ -53,7 +53,7 @@ CheckFactory(const std::string& name, ns3::Ptr<const ns3::Node> node, bool bulk)
 }
 
 /** Runs a simulation to its end and destroys it.
- * @param name of the program
+ * @param name the program's name
  * @param run the simulation; an exception from it is printed as one line
  * @return the program's exit status
  */

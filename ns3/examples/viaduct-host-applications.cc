@@ -12,7 +12,7 @@
  *   --sockets=host    this machine's kernel, through the offloaded data plane of a lab (root)
  *
  * and only the TypeId of their socket factories differs. Prints the bytes sent and received.
- * --sink=0 leaves the server out, for a program in the lab's namespace (LAB.n2); with --wait the
+ * --sink=0 omits the receiver, for a program in the lab's namespace (LAB.n2); with --wait the
  * applications of --sockets=host start at a line of standard input, and the run ends with the next.
  */
 
@@ -46,7 +46,7 @@ struct Arguments
     bool wait = false;
 };
 
-/** What the applications have transferred. */
+/** The bytes transferred by the applications. */
 struct Traffic
 {
     uint64_t sent = 0;
@@ -119,7 +119,7 @@ WithPort(const Address& address, uint16_t port)
                : Address(InetSocketAddress(Ipv4Address::ConvertFrom(address), port));
 }
 
-/** Installs a sender and, if it is wanted, its receiver. */
+/** Installs a sender and, unless --sink=0, its receiver. */
 void
 InstallTraffic(const Arguments& arguments,
                const NodeContainer& nodes,
@@ -135,7 +135,8 @@ InstallTraffic(const Arguments& arguments,
     onOff.SetConstantRate(DataRate(arguments.rate), 1000);
     onOff.SetAttribute("MaxBytes", UintegerValue(arguments.bytes));
     auto sender = (tcp ? bulk.Install(nodes.Get(0)) : onOff.Install(nodes.Get(0))).Get(0);
-    // The routes are there; and ns-3's devices drop what a bulk transfer leaves no room for.
+    // Routes exist at 1 s; and ns-3's devices drop packets for which a bulk transfer leaves no
+    // space.
     sender->SetStartTime(Seconds(tcp ? 1 : 2));
     sender->TraceConnectWithoutContext(
         "Tx", Callback<void, Ptr<const Packet>>([&traffic](Ptr<const Packet> packet) {
@@ -148,7 +149,7 @@ InstallTraffic(const Arguments& arguments,
     }
 }
 
-/** Ends the run when there is something on standard input, or its end; asked at the start, too. */
+/** Ends the run when standard input is readable or at its end; also called at the start. */
 bool
 StopAtInput()
 {
@@ -160,7 +161,7 @@ StopAtInput()
     return false;
 }
 
-/** Builds the lab and gives its nodes the host's sockets. */
+/** Builds the lab and gives its nodes sockets of this machine's kernel. */
 void
 EnterLab(const Arguments& arguments, const NodeContainer& nodes)
 {
@@ -177,7 +178,7 @@ EnterLab(const Arguments& arguments, const NodeContainer& nodes)
     }
 }
 
-/** Ends the run when everything has arrived. */
+/** Ends the run when all bytes have arrived. */
 void
 StopWhenDone(const Arguments& arguments, const Traffic& tcp, const Traffic& udp)
 {
@@ -191,7 +192,7 @@ StopWhenDone(const Arguments& arguments, const Traffic& tcp, const Traffic& udp)
 void
 Run(const Arguments& arguments)
 {
-    Factory(arguments, ""); // before anything is built
+    Factory(arguments, ""); // checks the arguments before anything is built
     if (arguments.sockets == "host")
     {
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));

@@ -5,8 +5,8 @@
 /**
  * @file
  * A router whose interface ns-3 takes down, gives another address and brings up again, with the
- * kernel as its data plane (or ns-3: --mode=emulate); and what the other router's device sees of
- * it. Run it as root or with sudo.
+ * kernel as its data plane (or ns-3: --mode=emulate); and the effects at the device of the second
+ * router. Run it as root or with sudo.
  */
 
 #include "ns3/core-module.h"
@@ -40,7 +40,7 @@ main(int argc, char* argv[])
     LabHelper lab(mode);
     lab.SetLabName(name);
     lab.Install(nodes);
-    // The lab's devices stand in the place of those that were installed.
+    // The lab's devices replace the installed devices.
     Ptr<Ipv4> ipv4 = nodes.Get(0)->GetObject<Ipv4>();
     Ptr<Ipv6> ipv6 = nodes.Get(0)->GetObject<Ipv6>();
     for (const auto& attachment : lab.GetAttachments())

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Programs of this machine, unmodified, on nodes in a line or a ring whose IP stack is a real Linux
+ * Unmodified programs of this machine on nodes in a line or a ring whose IP stack is a real Linux
  * kernel, in virtual time.
  *
  *   viaduct-kernel-programs --nodes=3 --rate=10Mbps --delay=20ms --time=20s
@@ -39,7 +39,7 @@ using namespace ns3;
 namespace
 {
 
-/** One of "NODE@TIME COMMAND". */
+/** An argument "NODE@TIME COMMAND". */
 struct Command
 {
     std::string node;

@@ -10,7 +10,7 @@
  *   viaduct-kernel-scenarios --scenario=dumbbell --stack=kernel
  *   viaduct-kernel-scenarios --scenario=bulk --stack=kernel --factory=ns3::KernelSctpSocketFactory
  *
- * Prints the bytes that each sink received, and when the last byte arrived. --pcap=PREFIX captures
+ * Prints the bytes that each sink received, and the time of the last byte. --pcap=PREFIX captures
  * on kernel nodes.
  */
 
@@ -37,14 +37,14 @@ namespace
 
 constexpr uint16_t PORT = 8080;
 
-/** Sends packets of one size at a constant rate over a socket it is given (the tutorial's own). */
+/** Sends packets of one size at a constant rate over a given socket (the tutorial's own class). */
 class TutorialApp : public Application
 {
   public:
     /**
-     * @param socket to send on
-     * @param peer where it connects to
-     * @param packets how many, of 1040 bytes, at 1 Mbit/s
+     * @param socket the socket that sends
+     * @param peer the address that it connects to
+     * @param packets the number of packets, of 1040 bytes, at 1 Mbit/s
      */
     TutorialApp(Ptr<Socket> socket, const Address& peer, uint32_t packets)
         : m_socket(socket), m_peer(peer), m_left(packets)
@@ -86,8 +86,8 @@ class TutorialApp : public Application
 class Scenario
 {
   public:
-    std::string stack = "ns3";                     //!< or kernel
-    std::string factory = "ns3::TcpSocketFactory"; //!< of all sockets
+    std::string stack = "ns3";                     //!< ns3 or kernel
+    std::string factory = "ns3::TcpSocketFactory"; //!< the factory of all sockets
     std::string pcap;                              //!< prefix of capture files
 
     /** tcp-bulk-send: 500 kbit/s and 5 ms, ten seconds at the maximum rate. */
@@ -221,7 +221,7 @@ class Scenario
         return InetSocketAddress(ends.GetAddress(1), PORT);
     }
 
-    /** 100 packets from the first node to the second. */
+    /** Sends 100 packets from the first node to the second. */
     void Flow(const Address& any, const Address& to)
     {
         AddSink(1, any);
@@ -253,7 +253,7 @@ class Scenario
     NodeContainer m_nodes;
     Ipv4AddressHelper m_addresses{"10.1.1.0", "255.255.255.0"};
     std::vector<Ptr<PacketSink>> m_sinks;
-    std::vector<Time> m_last; //!< when each sink got something
+    std::vector<Time> m_last; //!< time of each sink's last byte
     Time m_stop;
 };
 

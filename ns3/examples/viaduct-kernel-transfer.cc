@@ -4,12 +4,12 @@
 
 /**
  * @file
- * Pairs of nodes with real Linux kernels as their IP stack, a transfer (TCP, or what --factory
- * says) from one to the other of each, in virtual time.
+ * Node pairs with real Linux kernels as their IP stack, with a transfer (TCP, or by --factory)
+ * between the nodes of each pair, in virtual time.
  *
  *   viaduct-kernel-transfer --pairs=1 --rate=100Mbps --delay=10ms --time=10s --kernel=6.12
  *
- * Prints the received bytes and the cost of the simulation, and fails if nothing arrived.
+ * Prints the received bytes and the cost of the simulation, and fails if no bytes arrived.
  * --pcap=PREFIX captures every device.
  */
 
@@ -41,14 +41,14 @@ struct Arguments
     Time time = Seconds(10);
     std::string kernel;
     std::string factory = "ns3::KernelTcpSocketFactory";
-    uint32_t size = 0; // of what the application gives to its socket at once; 0: FittingSize()
+    uint32_t size = 0; // bytes per call of the application; 0: FittingSize()
     std::string pcap;
 };
 
 /**
  * @param factory the TypeId of a socket factory
- * @return bytes that every socket of it takes at once: a message of DCCP is one packet, one of SCTP
- * has 65535 bytes at most (KernelMessageSocket), and a stream takes any number
+ * @return the bytes that each of its sockets takes at once: a message of DCCP is one packet, one of
+ * SCTP has at most 65535 bytes (KernelMessageSocket), and a stream takes any number
  */
 uint32_t
 FittingSize(const std::string& factory)

@@ -17,9 +17,9 @@
 /**
  * @file
  * @ingroup viaduct
- * An ns-3 router between two real interfaces with a queue disc of ns-3 above the second one. Where
- * that interface has a bottleneck of the kernel's, the queue stands in the queue disc with --bql,
- * and below the device without. Prints where it stood. Needs root.
+ * An ns-3 router between two real interfaces with a queue disc of ns-3 above the second one. If
+ * that interface has a bottleneck of the kernel, the queue forms in the queue disc with --bql, and
+ * below the device without. Prints the place of the queue. Needs root.
  *
  * The router is 10.1.1.1 and fd00:1::1 on the left, 10.1.2.1 and fd00:2::1 on the right.
  *
@@ -34,15 +34,15 @@ using namespace ns3;
 namespace
 {
 
-/** Looks at where the queue stands. */
+/** Samples the place of the queue. */
 class QueueWatch
 {
   public:
     /**
      * @param device the device at the bottleneck
      * @param disc the queue disc above it
-     * @param from when to begin
-     * @param file gets what is seen; not written if it is not open
+     * @param from the time of the first sample
+     * @param file receives the samples; not written if it is not open
      */
     QueueWatch(Ptr<RingNetDevice> device, Ptr<QueueDisc> disc, Time from, std::ofstream& file)
         : m_device(device), m_disc(disc), m_from(from), m_file(file)
@@ -51,13 +51,13 @@ class QueueWatch
         Simulator::Schedule(INTERVAL, &QueueWatch::Look, this);
     }
 
-    /** @return the share of the bytes that stood in the queue disc */
+    /** @return the share of the bytes that waited in the queue disc */
     double GetVisible() const
     {
         return m_inDisc + m_below == 0 ? 0 : m_inDisc / (m_inDisc + m_below);
     }
 
-    /** Print the means.
+    /** Prints the means.
      * @param os the stream
      */
     void Print(std::ostream& os) const
@@ -68,13 +68,13 @@ class QueueWatch
     }
 
   private:
-    static constexpr auto SAMPLES = 1000;       //!< a second
-    const Time INTERVAL = Seconds(1) / SAMPLES; //!< between two looks
+    static constexpr auto SAMPLES = 1000;       //!< samples per second
+    const Time INTERVAL = Seconds(1) / SAMPLES; //!< between two samples
 
-    /** Look once, and again. */
+    /** Takes a sample, and schedules the next one. */
     void Look()
     {
-        // The device's own count needs flow control; the port's does not.
+        // The device's count needs flow control; the port's does not.
         const double below =
             std::max<size_t>(m_device->GetBytesInFlight(), m_device->GetPort()->BytesInFlight());
         if (Simulator::Now() >= m_from)
@@ -89,15 +89,15 @@ class QueueWatch
     }
 
     Ptr<RingNetDevice> m_device; //!< the device
-    Ptr<QueueDisc> m_disc;       //!< above it
-    Time m_from;                 //!< what is earlier does not count
-    std::ofstream& m_file;       //!< all that was seen
+    Ptr<QueueDisc> m_disc;       //!< the queue disc above the device
+    Time m_from;                 //!< earlier samples are ignored in the means
+    std::ofstream& m_file;       //!< all samples
     double m_inDisc = 0;         //!< sum of bytes
     double m_below = 0;          //!< sum of bytes
-    uint64_t m_samples = 0;      //!< looks that count
+    uint64_t m_samples = 0;      //!< samples in the means
 };
 
-/** @return a device of the router's on a real interface */
+/** @return a device of the router on a real interface */
 Ptr<RingNetDevice>
 AddInterface(Ptr<Node> router,
              const std::string& interface,

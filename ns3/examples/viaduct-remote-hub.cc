@@ -15,8 +15,8 @@
 /**
  * @file
  * @ingroup viaduct
- * A star whose center is simulated and whose points are other hosts: point i is node i of this
- * machine's hub, 10.1.i.1, behind a link with --spec. Needs no root. On the host of point 1:
+ * A star whose center is simulated and whose points are remote machines: point i is node i of this
+ * machine's hub, 10.1.i.1, behind a link with --spec. Needs no root. On the machine of point 1:
  *
  * @code
  * ip link add eth9 type vxlan id 1 remote HUB dstport 4789
@@ -32,7 +32,7 @@ using namespace ns3;
 namespace
 {
 
-/** @param hub whose counters are printed, a line each client */
+/** @param hub the hub whose counters are printed, a line per client */
 void
 PrintClients(RemoteHub& hub)
 {

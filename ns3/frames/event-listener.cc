@@ -62,7 +62,8 @@ EventListener::ReadEvents()
 {
     if (!m_reader.Answer())
     {
-        // Only a data plane that has been taken over does so. It forwards by the tables as before.
+        // Only a data plane that has been taken over cuts itself off. It continues to forward by
+        // the tables.
         NS_LOG_WARN("the data plane of node " << m_node << " has cut itself off: it reports "
                                               << "nothing any more");
         StopListening();

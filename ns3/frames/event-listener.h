@@ -19,8 +19,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Passes on what the forwarding program of a node, in a process of its own, tells through a
- * ring in shared memory. Needs ReactorSimulatorImpl.
+ * @brief Passes on the events that the forwarding program of a node, in a separate process, reports
+ * through a ring in shared memory. Needs ReactorSimulatorImpl.
  */
 class EventListener
 {
@@ -29,7 +29,7 @@ class EventListener
      * @param node the node, in whose context `take` is called
      * @param doorbell rings when there are events
      * @param events descriptor of the memory
-     * @param take takes an event
+     * @param take called with each event
      * @throws viaduct::UsageError under another simulator
      */
     EventListener(Ptr<Node> node,
@@ -45,11 +45,11 @@ class EventListener
     void StopListening();
 
     uint32_t m_node;                                            //!< the context of events
-    viaduct::UniqueFd m_doorbell;                               //!< rings
+    viaduct::UniqueFd m_doorbell;                               //!< readable when there are events
     viaduct::forward::Mapping m_events;                         //!< memory
-    viaduct::forward::EventReader m_reader;                     //!< of m_events
-    std::function<void(const viaduct::forward::Event&)> m_take; //!< gets them
-    std::optional<uint32_t> m_pollable;                         //!< in the reactor
+    viaduct::forward::EventReader m_reader;                     //!< reads m_events
+    std::function<void(const viaduct::forward::Event&)> m_take; //!< called with each event
+    std::optional<uint32_t> m_pollable;                         //!< id in the reactor
 };
 
 } // namespace ns3

@@ -26,8 +26,8 @@ class FrameForwarderHelper
      */
     explicit FrameForwarderHelper(const std::string& program);
 
-    /** Gives nodes a protocol beside the program, whose table it writes.
-     * @param factory makes it; it is aggregated to the node
+    /** Gives nodes a protocol in addition to the program, whose table the protocol writes.
+     * @param factory makes the protocol, which is aggregated to the node
      */
     void SetProtocol(const ObjectFactory& factory)
     {
@@ -36,7 +36,7 @@ class FrameForwarderHelper
 
     /** Lets a node forward between all its devices.
      * @param node the node
-     * @return what forwards
+     * @return the node's forwarder
      * @throws viaduct::UsageError if there is no such program
      */
     Ptr<FrameForwarder> Install(Ptr<Node> node) const;
@@ -46,8 +46,8 @@ class FrameForwarderHelper
     void Install(const NodeContainer& nodes) const;
 
   private:
-    std::string m_program;    //!< its name
-    ObjectFactory m_protocol; //!< without a TypeId: none
+    std::string m_program;    //!< name of the program
+    ObjectFactory m_protocol; //!< no TypeId: no protocol
 };
 
 } // namespace ns3

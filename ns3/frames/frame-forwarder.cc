@@ -37,7 +37,7 @@ PresentInstant()
     return viaduct::Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
 }
 
-/** The whole frame, as a program gets it. */
+/** Returns the whole frame, as a program receives it. */
 std::vector<std::byte>
 BytesOf(Ptr<const Packet> payload, const EthernetHeader& header)
 {
@@ -50,7 +50,7 @@ BytesOf(Ptr<const Packet> payload, const EthernetHeader& header)
 
 } // namespace
 
-/** Tells events at once, as nothing lies between the program and its protocol. */
+/** Reports events at once, as no process is between the program and its protocol. */
 class FrameForwarder::Events final : public viaduct::forward::EventSink
 {
   public:
@@ -255,7 +255,7 @@ FrameForwarder::Running()
 void
 FrameForwarder::Tick()
 {
-    const Time INTERVAL = MilliSeconds(100); // as the forwarder of a lab
+    const Time INTERVAL = MilliSeconds(100); // the interval of a lab's forwarder
     m_tick = Simulator::Schedule(INTERVAL, &FrameForwarder::Tick, this);
     Guard([this] {
         Running().Tick(PresentInstant(), *m_outbox);
@@ -308,7 +308,7 @@ FrameForwarder::Transmit(size_t port, std::span<const ConstBytes> frames)
     for (const ConstBytes bytes : frames)
     {
         const auto ethernet = EthernetHeader::Parse(bytes);
-        // The device would count it by another name than the forwarder of a lab does.
+        // The device would count the frame by a different name than the forwarder of a lab.
         if (!ethernet || !device->IsLinkUp() ||
             bytes.size() - EthernetHeader::kSize > LongestPayload(device->GetMtu(), ethernet->type))
         {

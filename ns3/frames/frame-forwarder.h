@@ -34,14 +34,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Lets a node forward Ethernet frames by a forwarding program (plane/forward/program.h): one
- * that comes along, or a class in a shared library.
+ * @brief Lets a node forward Ethernet frames by a forwarding program (plane/forward/program.h): a
+ * built-in one, or a class in a shared library.
  *
- * In simulation, and where the simulator is the data plane, the program runs in the simulator. A
- * lab moves it out, into the process of its forwarder (LabHelper). Neither the program nor the
+ * In simulation, and if the simulator is the data plane, the program runs in the simulator. A lab
+ * moves it into the process of the lab's forwarder (LabHelper). Neither the program nor the
  * protocol that writes its table notices.
  *
- * That protocol is an ns3::Object of its own, aggregated to the same node. It sends and receives
+ * That protocol is a separate ns3::Object, aggregated to the same node. It sends and receives
  * frames of the program's EtherType (kControlType) by the node's devices and
  * Node::RegisterProtocolHandler(), as always in ns-3, with no device named, as devices are replaced
  * in a lab.
@@ -61,31 +61,31 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
      */
     void SetProgram(const std::string& name);
 
-    /** @return what the lab must know of the program, which must be set */
+    /** @return the program's properties that the lab needs; the program must be set */
     const viaduct::forward::ProgramDescription& GetDescription() const
     {
         return m_description;
     }
 
     /** Makes a device of the node the next port.
-     * @param device the device; its node is the one that this object is aggregated to
+     * @param device the device; it belongs to the node that this object is aggregated to
      */
     void AddPort(Ptr<NetDevice> device);
-    /** Lets a device take another's place, if that is a port.
+    /** Replaces a device by another one, if it is a port.
      * @param oldDevice the port
      * @param newDevice a device of the same node
      */
     void ReplaceDevice(Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
 
-    /** @return how many ports there are */
+    /** @return the number of ports */
     uint32_t GetNPorts() const
     {
         return static_cast<uint32_t>(m_ports.size());
     }
 
     /**
-     * @param port its index, as the program knows it
-     * @return its device, which may be another one later
+     * @param port the port's index, as used by the program
+     * @return the port's device, which may be replaced later
      */
     Ptr<NetDevice> GetPort(uint32_t port) const
     {
@@ -94,24 +94,24 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
 
     /**
      * @param device a device
-     * @return the index of the port that it is; GetNPorts() if it is none
+     * @return the index of the device's port; GetNPorts() if it has none
      */
     uint32_t GetPortIndex(Ptr<NetDevice> device) const;
 
     /** Writes a word of the program's table, which the program may read at any time after that.
-     * @param index its place; the table has as many words as the program's kTableWords
-     * @param value its new value
+     * @param index the word's index; the table has as many words as the program's kTableWords
+     * @param value the word's new value
      * @throws std::out_of_range if there is no such word
      */
     void SetWord(size_t index, uint64_t value);
     /**
-     * @param index a place in the table
-     * @return what SetWord() wrote there last; 0 at first
+     * @param index the index of a word
+     * @return the last value written by SetWord(); initially 0
      */
     uint64_t GetWord(size_t index) const;
 
     /**
-     * @param take called with the key and the value of each event of the program's
+     * @param take called with the key and the value of each event of the program
      */
     void SetEventCallback(Callback<void, uint64_t, uint64_t> take)
     {
@@ -120,7 +120,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
 
     /**
      * @param ready false: frames are not carried yet, as the protocol does not know enough. A
-     * scenario's traffic waits for all nodes. Ready unless told otherwise.
+     * scenario's traffic waits for all nodes. The default is true.
      */
     void SetReady(bool ready)
     {
@@ -133,27 +133,27 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
         return m_ready;
     }
 
-    /** The frames of all ports that the program took in the simulator.
-     * @return how many had each outcome, by its name; "not-sent": what the program sent and is no
-     * Ethernet frame, longer than the port's MTU, or for a link that is down. Those that a device
-     * had no room for count there.
+    /** Returns the frames of all ports that the program took in the simulator.
+     * @return the number of frames by the name of their outcome; "not-sent": sent by the program,
+     * but no Ethernet frame, longer than the port's MTU, or for a link that is down. Frames for
+     * which a device had no space are counted by the device.
      */
     std::map<std::string, uint64_t> GetFrames() const;
 
     /** Lets the forwarder of a lab forward in the simulator's place from now on.
-     * @param tables the memory that it shares
-     * @param held leaves the table in the memory, that of a simulator that has died, until
-     * Release()
+     * @param tables the memory shared with the forwarder
+     * @param held leaves the table in the memory, written by a simulator that has ended, unchanged
+     * until Release()
      */
     void MoveOut(viaduct::broker::Tables tables, bool held);
-    /** Writes the table of now to the memory. No effect unless that there is held. */
+    /** Writes the present table to the memory. No effect unless the memory is held. */
     void Release();
 
     /**
      * TracedCallback signature for Frame.
-     * @param [in] packet what followed the Ethernet header
-     * @param [in] port the index of the port that it came in by
-     * @param [in] outcome what became of it, as in "forwarded"
+     * @param [in] packet the bytes after the Ethernet header
+     * @param [in] port the index of the port that received the packet
+     * @param [in] outcome the packet's outcome, as in "forwarded"
      */
     typedef void (*FrameTracedCallback)(Ptr<const Packet> packet,
                                         uint32_t port,
@@ -168,7 +168,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     struct Port
     {
         Ptr<NetDevice> device;             //!< sends and receives
-        viaduct::sys::PacketFilter filter; //!< which frames the program gets
+        viaduct::sys::PacketFilter filter; //!< selects the program's frames
     };
 
     class Events;
@@ -176,7 +176,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
     // Inherited from viaduct::forward::Carrier
     void Transmit(size_t port, std::span<const viaduct::wire::ConstBytes> frames) override;
 
-    // Packets of the node's kernel, which a node that forwards frames has nowhere.
+    // Packets of the node's kernel: throw, as a node that forwards frames has no use for them.
     void SendAsOwn(viaduct::wire::Family family,
                    viaduct::wire::ConstBytes packet,
                    uint32_t ifindex) override;
@@ -185,7 +185,7 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
                     uint32_t ifindex) override;
     void PassUp(size_t port, viaduct::wire::ConstBytes packet, uint32_t ifindex) override;
 
-    // A handler of the node's for each port's device.
+    // Receives the frames of a port's device; a protocol handler of the node.
     void Receive(Ptr<NetDevice> device,
                  Ptr<const Packet> packet,
                  uint16_t protocol,
@@ -193,37 +193,37 @@ class FrameForwarder : public Object, private viaduct::forward::Carrier
                  const Address& to,
                  NetDevice::PacketType type);
     void Listen(Ptr<NetDevice> device);
-    /** Calls what calls the program.
+    /** Calls a function that calls the program.
      * @throw viaduct::Error that names it, for any exception
      */
     template <class F>
     void Guard(F call) const;
-    /** @return the program at work in the simulator, which is made if there is none yet */
+    /** @return the running program, which is created if there is none */
     viaduct::forward::AnyProgram& Running();
     void Tick();
 
     const viaduct::forward::ProgramKind* m_kind{nullptr}; //!< the program
-    viaduct::forward::ProgramDescription m_description;   //!< the same
-    std::vector<Port> m_ports;                            //!< by index
-    Ptr<Node> m_node;                                     //!< of the ports
+    viaduct::forward::ProgramDescription m_description;   //!< properties of the program
+    std::vector<Port> m_ports;                            //!< ports by index
+    Ptr<Node> m_node;                                     //!< node of the ports
     bool m_ready{true};                                   //!< see SetReady()
-    Callback<void, uint64_t, uint64_t> m_take;            //!< gets events
+    Callback<void, uint64_t, uint64_t> m_take;            //!< called with events
 
-    std::vector<viaduct::forward::Word> m_table;             //!< the protocol's
+    std::vector<viaduct::forward::Word> m_table;             //!< table of the protocol
     std::vector<viaduct::forward::Word> m_frames;            //!< memory of m_counters
-    std::unique_ptr<viaduct::forward::Counters> m_counters;  //!< while it runs here
-    std::unique_ptr<Events> m_events;                        //!< while it runs here
-    std::unique_ptr<viaduct::forward::Outbox> m_outbox;      //!< while it runs here
-    viaduct::forward::Node m_place;                          //!< what it may use
-    std::unique_ptr<viaduct::forward::AnyProgram> m_program; //!< while it runs here
-    Ptr<const Packet> m_present;                             //!< the one it has got
+    std::unique_ptr<viaduct::forward::Counters> m_counters;  //!< present while it runs here
+    std::unique_ptr<Events> m_events;                        //!< present while it runs here
+    std::unique_ptr<viaduct::forward::Outbox> m_outbox;      //!< present while it runs here
+    viaduct::forward::Node m_place;                          //!< node's resources for the program
+    std::unique_ptr<viaduct::forward::AnyProgram> m_program; //!< present while it runs here
+    Ptr<const Packet> m_present;                             //!< packet that the program handles
     EventId m_tick;                                          //!< Tick()
 
     struct Outside
     {
         viaduct::forward::Mapping table;         //!< memory
         std::unique_ptr<EventListener> listener; //!< events
-        bool held{false};                        //!< nothing is written
+        bool held{false};                        //!< whether the table is unchanged
     };
 
     std::unique_ptr<Outside> m_outside; //!< the forwarder of a lab, if it has the program

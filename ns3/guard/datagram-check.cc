@@ -61,7 +61,7 @@ AreLinksReadable(ConstBytes links, const IsOwn& isOwn)
 bool
 IsOlsrBodyReadable(uint8_t type, ConstBytes body, const IsOwn& isOwn)
 {
-    constexpr size_t PREFIX = 4; // of HELLO and TC, before what they list
+    constexpr size_t PREFIX = 4; // bytes of HELLO and TC before their list
     switch (type)
     {
     case 1: // HELLO
@@ -113,7 +113,7 @@ IsRouteErrorReadable(ConstBytes body)
     {
         return false;
     }
-    std::set<uint32_t> addresses; // ns-3 expects as many as there are entries
+    std::set<uint32_t> addresses; // ns-3 expects that there are no duplicates
     for (size_t i = 0; i < count; i++)
     {
         addresses.insert(Load32(&body[HEADER + i * DESTINATION]));
@@ -142,10 +142,10 @@ IsAodvReadable(ConstBytes packet)
 }
 
 /**
- * ns-3 answers a request for some routes by a socket of the interface, also where it has none, as
- * it is not to send there, and ends (Rip and RipNg, HandleRequests()). Routers ask for all routes.
- * @param all the entry that asks for them
- * @return whether it is none of these
+ * ns-3 answers a request for some routes by the interface's socket, even if the interface has none
+ * because it must not send, and ends (Rip and RipNg, HandleRequests()). Routers request all routes.
+ * @param all the entry that requests all routes
+ * @return whether the packet is no request for some routes
  */
 bool
 IsAnswerable(ConstBytes packet, const std::array<uint8_t, RIP_ENTRY>& all)
@@ -163,7 +163,7 @@ IsAnswerable(ConstBytes packet, const std::array<uint8_t, RIP_ENTRY>& all)
 bool
 IsRipReadable(ConstBytes packet)
 {
-    // Of any family: ns-3 writes one, the RFC none.
+    // An entry of any family: ns-3 writes one, the RFC none.
     std::array<uint8_t, RIP_ENTRY> all{};
     all.back() = RIP_INFINITY;
     if (packet.size() >= RIP_HEADER + 2)
@@ -177,7 +177,7 @@ IsRipReadable(ConstBytes packet)
 bool
 IsRipngReadable(ConstBytes packet)
 {
-    constexpr size_t PREFIX_LENGTH = 18; // its place in an entry
+    constexpr size_t PREFIX_LENGTH = 18; // offset in an entry
     constexpr uint8_t LONGEST = 128;
     std::array<uint8_t, RIP_ENTRY> all{};
     all.back() = RIP_INFINITY;

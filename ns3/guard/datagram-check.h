@@ -21,23 +21,23 @@ namespace ns3
  */
 struct DatagramPorts
 {
-    uint16_t source;      //!< sender's
-    uint16_t destination; //!< receiver's
+    uint16_t source;      //!< the sender's port
+    uint16_t destination; //!< the receiver's port
 };
 
 /**
  * @ingroup viaduct
- * @brief Whether ns-3's protocol at a port can read a datagram.
+ * @brief Returns whether ns-3's protocol at a port can read a datagram.
  *
  * These protocols trust their input: a length that disagrees with the datagram's ends the simulator
  * (the assertions of olsr-header.cc, aodv-packet.cc and Buffer::Iterator), and so does an OLSR
- * packet that comes from another port than OLSR's. Message formats: RFC 3626, RFC 2453, RFC 2080,
+ * packet from a different port than OLSR's. Message formats: RFC 3626, RFC 2453, RFC 2080,
  * RFC 3561, dsdv-packet.h.
  *
- * @param ports the datagram's
- * @param payload what follows the UDP header
- * @param isOwn whether an address is the receiving node's
- * @return true if it can, and for ports that none of them uses
+ * @param ports the datagram's ports
+ * @param payload the bytes after the UDP header
+ * @param isOwn returns whether an address is the receiving node's
+ * @return true if it can, and for ports that none of these protocols uses
  */
 bool IsReadableDatagram(DatagramPorts ports,
                         viaduct::wire::ConstBytes payload,

@@ -29,7 +29,7 @@ IsTransportParsable(uint8_t protocol, ConstBytes segment)
     {
     case wire::ip_protocol::kIcmp:
         return segment.size() >= wire::IcmpHeader::kSize;
-    case wire::ip_protocol::kIcmpv6: // which has no TransportGuard
+    case wire::ip_protocol::kIcmpv6: // ICMPv6 has no TransportGuard
         return IsReadableSegment(protocol, segment);
     case wire::ip_protocol::kTcp:
         return wire::TcpHeader::Parse(segment).has_value();
@@ -63,7 +63,7 @@ constexpr uint8_t ROUTING = 43;
 constexpr uint8_t FRAGMENT = 44;
 constexpr uint8_t DESTINATION = 60;
 constexpr std::size_t UNIT = 8;
-/// Together: ns-3 counts their bytes in 8 bits (Ipv6L3Protocol::LocalDeliver()).
+/// Maximum of all together: ns-3 counts their bytes in 8 bits (Ipv6L3Protocol::LocalDeliver()).
 constexpr std::size_t MOST = 248;
 } // namespace extension
 
@@ -101,8 +101,8 @@ AreOptionsParsable(ConstBytes options)
 }
 
 /**
- * @param rest a fragment header and what follows it
- * @return whether ns-3 can parse the fragment, and what is made of it
+ * @param rest a fragment header and the bytes after it
+ * @return whether ns-3 can parse the fragment, and the reassembled packet
  */
 bool
 IsFragmentParsable(ConstBytes rest)
@@ -115,8 +115,8 @@ IsFragmentParsable(ConstBytes rest)
     const std::size_t offset = place & ~7U;
     const bool isLast = (place & 1) == 0;
     const ConstBytes part = rest.subspan(extension::UNIT);
-    // Nobody checks extension headers after reassembly, nor ICMPv6,
-    // of which only echo is in fragments (RFC 6980).
+    // After reassembly neither extension headers nor ICMPv6 are checked;
+    // only echo messages of ICMPv6 are in fragments (RFC 6980).
     if (IsExtensionHeader(next) || part.empty() || offset + part.size() > MOST ||
         (!isLast && part.size() % extension::UNIT != 0))
     {
@@ -130,7 +130,7 @@ IsFragmentParsable(ConstBytes rest)
     return part.size() >= wire::IcmpHeader::kSize && (type == ECHO_REQUEST || type == ECHO_REPLY);
 }
 
-/** @return whether it is a group that ns-3's nodes are in: ff02::1, ff02::2, a solicited-node
+/** @return whether the address is a group of ns-3's nodes: ff02::1, ff02::2, a solicited-node
  * address, or ff02::9 (RIPng) */
 bool
 IsForEveryNode(const wire::IpAddress& address)
@@ -144,9 +144,9 @@ IsForEveryNode(const wire::IpAddress& address)
 }
 
 /**
- * ns-3 answers a protocol that it has not, and to a group's address, for which it has no route
- * (Ipv6L3Protocol::LocalDeliver(), ipv6-static-routing.cc).
- * @return whether that does not happen
+ * ns-3 answers a packet of an unknown protocol, even to a group's address, for which it has no
+ * route (Ipv6L3Protocol::LocalDeliver(), ipv6-static-routing.cc).
+ * @return whether ns-3 knows the protocol
  */
 bool
 IsKnownProtocol(uint8_t protocol)
@@ -156,10 +156,10 @@ IsKnownProtocol(uint8_t protocol)
 }
 
 /**
- * Without the sender's link-layer address ns-3 takes it from its cache, also while it is being
+ * ns-3 takes a missing link-layer address of the sender from its cache, even while it is being
  * resolved, and ends (Icmpv6L4Protocol::HandleNS()).
  * @param isFromNobody the source is unspecified: duplicate address detection
- * @return whether a neighbour solicitation, if it is one, has it
+ * @return false if it is a neighbour solicitation without the address; from ::, with the address
  */
 bool
 IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
@@ -167,26 +167,26 @@ IsSolicitationComplete(uint8_t protocol, ConstBytes message, bool isFromNobody)
     constexpr uint8_t SOLICITATION = 135;
     constexpr std::size_t HEADER = 24;
     constexpr std::size_t UNIT = 8;
-    constexpr uint8_t SOURCE_ADDRESS = 1; // option
+    constexpr uint8_t SOURCE_ADDRESS = 1; // option type
     if (protocol != wire::ip_protocol::kIcmpv6 || message.size() < HEADER ||
         wire::Load8(message.data()) != SOLICITATION)
     {
         return true;
     }
-    // ns-3 looks at the first option only.
+    // ns-3 reads the first option only.
     const ConstBytes options = message.subspan(HEADER);
     const bool has = options.size() >= UNIT && wire::Load8(options.data()) == SOURCE_ADDRESS;
     return has != isFromNobody;
 }
 
-/** What of an IPv6 packet's addresses matters for what follows. */
+/** The properties of an IPv6 packet's addresses that the checks of its payload need. */
 struct Addresses
 {
-    bool isForEveryNode; //!< to a group that ns-3's nodes are in
-    bool isFromNobody;   //!< from ::
+    bool isForEveryNode; //!< whether to a group of ns-3's nodes
+    bool isFromNobody;   //!< whether from ::
 };
 
-/** @return whether ns-3 can parse what an IPv6 header says is next */
+/** @return whether ns-3 can parse the headers after an IPv6 header */
 bool
 IsPayloadParsable(uint8_t next, ConstBytes rest, Addresses addresses)
 {
@@ -210,8 +210,8 @@ IsPayloadParsable(uint8_t next, ConstBytes rest, Addresses addresses)
         }
         if (next == extension::ROUTING)
         {
-            // With segments left ns-3 would follow routes of type 0, as nobody may (RFC 5095);
-            // other types it has not, and ends when it meets one (Ipv6L3Protocol::LocalDeliver()).
+            // With segments left ns-3 would follow routes of type 0, which is forbidden (RFC 5095);
+            // it has no other types, and ends when it finds one (Ipv6L3Protocol::LocalDeliver()).
             if (wire::Load8(rest.data() + 2) != 0 || wire::Load8(rest.data() + 3) != 0)
             {
                 return false;
@@ -235,7 +235,7 @@ bool
 IsIpv6Parsable(ConstBytes packet)
 {
     const auto ip = wire::Ipv6Header::Parse(packet);
-    // Nobody sends from a group (RFC 4291, section 2.7), and ns-3 ends when it answers to one.
+    // No node sends from a group (RFC 4291, section 2.7), and ns-3 ends when it answers to one.
     return ip && ip->payload_length <= packet.size() - wire::Ipv6Header::kSize &&
            !ip->source.IsMulticast() &&
            IsPayloadParsable(ip->next_header,

@@ -15,26 +15,26 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Whether ns-3 can parse a packet.
+ * @brief Returns whether ns-3 can parse a packet.
  *
- * ns-3's headers trust their input: a packet shorter than its headers say ends the simulator.
+ * ns-3's headers trust their input: a packet shorter than its length fields ends the simulator.
  *
  * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
  * @param packet the packet, from the network header on, padding included
  * @return true if every length in the IP and ARP headers and IPv6's extension headers, and in the
  * UDP, TCP and ICMP header of an unfragmented packet, agrees with the packet's, and ns-3 can read
- * an ICMPv6 message; of the others on a node's own addresses its TransportGuard asks
+ * an ICMPv6 message; the node's TransportGuard checks further packets to the node's own addresses
  */
 bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
 
 /**
  * @ingroup viaduct
- * @brief Whether a packet has IPv4 options: ns-3 skips them when reading, but writes a header
- * without them whose length field is wrong.
+ * @brief Returns whether a packet has IPv4 options: ns-3 skips them when reading, but writes a
+ * header without them whose length field is wrong.
  *
  * @param protocol EtherType
  * @param packet a packet that IsParsable()
- * @return true if it has
+ * @return true if it has options
  */
 inline bool
 HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
@@ -45,9 +45,9 @@ HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
 
 /**
  * @ingroup viaduct
- * @param mtu of the interface, bytes
+ * @param mtu the interface's MTU, bytes
  * @param protocol EtherType
- * @return the longest payload of a frame of this EtherType: a VLAN tag of the user's does not count
+ * @return the maximum payload of a frame of this EtherType: a VLAN tag of the user is not counted
  */
 inline uint32_t
 LongestPayload(uint16_t mtu, uint16_t protocol)
@@ -58,7 +58,7 @@ LongestPayload(uint16_t mtu, uint16_t protocol)
 /**
  * @ingroup viaduct
  * @param protocol EtherType
- * @return whether it is of IPv4 or IPv6
+ * @return whether the EtherType is IPv4 or IPv6
  */
 inline bool
 IsIp(uint16_t protocol)

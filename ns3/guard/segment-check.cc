@@ -84,7 +84,7 @@ IsReadableIcmp(ConstBytes message)
 {
     constexpr uint8_t UNREACHABLE = 3;
     constexpr uint8_t TIME_EXCEEDED = 11;
-    constexpr std::size_t QUOTED = 8; // bytes behind the quoted IP header
+    constexpr std::size_t QUOTED = 8; // bytes after the quoted IP header
     const auto icmp = wire::IcmpHeader::Parse(message);
     if (!icmp || (icmp->type != UNREACHABLE && icmp->type != TIME_EXCEEDED))
     {
@@ -95,7 +95,7 @@ IsReadableIcmp(ConstBytes message)
     return ip && packet.size() >= ip->header_length + QUOTED;
 }
 
-/** Whether ns-3 can read the options of neighbour discovery; it knows no Ethernet but this. */
+/** Returns whether ns-3 can read the options of neighbour discovery, with addresses of Ethernet. */
 bool
 AreReadableOptions(ConstBytes options)
 {
@@ -107,7 +107,7 @@ AreReadableOptions(ConstBytes options)
         const std::size_t units = options.size() < UNIT ? 0 : wire::Load8(options.data() + 1);
         const bool isSingle = type == 1 || type == 2 || type == 5; // link-layer addresses, MTU
         if (units == 0 || units * UNIT > options.size() ||
-            (isSingle && (units != 1 || seen[type])) || (type == 3 && units != 4)) // a prefix
+            (isSingle && (units != 1 || seen[type])) || (type == 3 && units != 4)) // prefix
         {
             return false;
         }
@@ -117,7 +117,8 @@ AreReadableOptions(ConstBytes options)
     return true;
 }
 
-/** Whether ns-3 can read a redirect's options: it takes what follows the address for the packet. */
+/** Returns whether ns-3 can read a redirect's options: it takes the bytes after the address for the
+ * packet. */
 bool
 AreReadableOfRedirect(ConstBytes options)
 {

@@ -14,15 +14,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Whether ns-3's UDP, TCP, ICMP or ICMPv6 can read a packet that is for its node.
+ * @brief Returns whether ns-3's UDP, TCP, ICMP or ICMPv6 can read a packet for its node.
  *
- * They trust their input: an option or a message that is shorter than it says ends the simulator
- * (Buffer::Iterator's assertions; tcp-option-rfc793.cc), and an option of no length, or a second
- * one of neighbour discovery, keeps it busy for ever (tcp-option.cc, icmpv6-l4-protocol.cc).
- * Formats: RFC 768, RFC 792, RFC 2018, RFC 4443, RFC 4861, RFC 7323, RFC 9293.
+ * They trust their input: an option or a message that is shorter than its length field ends the
+ * simulator (Buffer::Iterator's assertions; tcp-option-rfc793.cc), and an option of no length, or a
+ * second option of neighbour discovery, keeps it busy for ever (tcp-option.cc,
+ * icmpv6-l4-protocol.cc). Formats: RFC 768, RFC 792, RFC 2018, RFC 4443, RFC 4861, RFC 7323,
+ * RFC 9293.
  *
  * @param protocol IP protocol number
- * @param segment the packet, whole, from the transport header on
+ * @param segment the whole packet, from the transport header on
  * @return true if it can, and for other protocols
  */
 bool IsReadableSegment(uint8_t protocol, viaduct::wire::ConstBytes segment);

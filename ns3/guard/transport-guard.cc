@@ -67,7 +67,7 @@ InsertOnAll(Ptr<Stack> stack, Ptr<TransportGuard> guard)
     }
 }
 
-/** @return whether nobody stands before a protocol on any interface */
+/** @return whether a protocol has no guard on any interface */
 template <typename Stack>
 bool
 IsAlone(Ptr<Stack> stack, Ptr<IpL4Protocol> protocol)
@@ -93,8 +93,8 @@ MayStopSending(Ptr<const Packet> segment)
            ((bytes[FLAGS] & ACK) == 0 || (bytes[WINDOW] == 0 && bytes[WINDOW + 1] == 0));
 }
 
-/** ns-3 has AH and ESP in name only, and ends when it meets one (Ipv6L3Protocol::LocalDeliver()).
- */
+/** Removes AH and ESP, which ns-3 has in name only: it ends when it finds one of their headers
+ * (Ipv6L3Protocol::LocalDeliver()). */
 void
 ForgetSecurity(Ptr<Node> node)
 {

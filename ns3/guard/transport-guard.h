@@ -16,18 +16,18 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Stands before a node's UDP, TCP and ICMP and drops what ns-3 cannot read
- * (IsReadableSegment(), IsReadableDatagram()): anybody on a real network can send it, and it would
- * end the simulator.
+ * @brief Receives packets in place of a node's UDP, TCP and ICMP and drops those that ns-3 cannot
+ * read (IsReadableSegment(), IsReadableDatagram()): any sender on a real network can send them, and
+ * they would end the simulator.
  *
  * After segments that may start it, TCP's timer for windows of zero is made to do nothing without
  * data (ns3access::ProbeOnlyWithData()): a lone RST to a listening port would end the simulator.
  *
- * It is after reassembly, so fragments do not pass it by. Datagrams for a port that no socket of
- * ns-3 is bound to are a program's: only their header is its concern. ICMPv6 has no guard, as
- * Ipv6Interface casts what it finds under that number (ipv6-interface.cc): see IsParsable(). The
- * answers of real neighbours that it does not understand, it is given by
- * TakeAdvertisementsWithoutAddress().
+ * The guard is after reassembly, so fragments do not bypass it. Datagrams for a port that no socket
+ * of ns-3 is bound to are a program's: the guard checks only their header. ICMPv6 has no guard, as
+ * Ipv6Interface casts the object that it finds under that number (ipv6-interface.cc): see
+ * IsParsable(). Advertisements of real neighbours that ICMPv6 does not understand are passed to it
+ * by TakeAdvertisementsWithoutAddress().
  */
 class TransportGuard : public IpL4Protocol
 {
@@ -36,20 +36,20 @@ class TransportGuard : public IpL4Protocol
     static TypeId GetTypeId();
 
     /**
-     * Put guards before the UDP, TCP and ICMP of a node, on the interfaces that it has now.
-     * @param node the node; without UDP nothing is done
+     * Installs guards for the UDP, TCP and ICMP of a node, on its present interfaces.
+     * @param node the node; no effect without UDP
      * @return the guard of UDP; null without UDP
      */
     static Ptr<TransportGuard> Install(Ptr<Node> node);
 
     /**
-     * The same, unless somebody (a guard, a ProgramPort) stands before the node's UDP already.
+     * Installs guards unless the node's UDP already has one (a guard or a ProgramPort).
      * @param node the node
-     * @return the guard of UDP; null if none was put there
+     * @return the guard of UDP; null if none was installed
      */
     static Ptr<TransportGuard> InstallUnlessGuarded(Ptr<Node> node);
 
-    /** @return how many datagrams, segments and messages all guards of the node have dropped */
+    /** @return the number of datagrams, segments and messages dropped by all guards of the node */
     uint64_t GetDrops() const
     {
         return *m_drops;
@@ -75,14 +75,14 @@ class TransportGuard : public IpL4Protocol
     /** Receive() of either IP version. */
     template <typename Header, typename Interface>
     RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /** @return whether to drop what begins with the transport header */
+    /** @return whether to drop a packet that begins with the transport header */
     bool IsHarmful(Ptr<const Packet> segment) const;
     /** @return whether a socket of ns-3 is bound to a port */
     bool IsBound(uint16_t port) const;
 
     Ptr<Node> m_node;                  //!< the node
-    Ptr<IpL4Protocol> m_inner;         //!< the protocol that it guards
-    std::shared_ptr<uint64_t> m_drops; //!< of all guards of the node
+    Ptr<IpL4Protocol> m_inner;         //!< the guarded protocol
+    std::shared_ptr<uint64_t> m_drops; //!< drops of all guards of the node
 };
 
 } // namespace ns3

@@ -19,8 +19,8 @@ namespace ns3::kerneladdress
 
 /**
  * @tparam Ip Ipv4 or Ipv6
- * @param device of a node
- * @return its interface in the node's IP layer; -1 if there is none
+ * @param device a device of a node
+ * @return the device's interface in the node's IP layer; -1 if there is none
  */
 template <class Ip>
 int32_t
@@ -31,16 +31,16 @@ InterfaceOf(Ptr<NetDevice> device)
 }
 
 /**
- * @param device of a node
- * @return its addresses in ns-3: those of IPv4, then those of IPv6, without link-local ones, of
- * which the kernel creates the same itself
+ * @param device a device of a node
+ * @return the device's addresses in ns-3, IPv4 before IPv6, without link-local ones: the kernel
+ * creates the same link-local addresses itself
  */
 std::vector<viaduct::wire::IpPrefix> AddressesOf(Ptr<NetDevice> device);
 
-/** Throws viaduct::UsageError if a device has an address twice, or has one that another device on
- * its channel has, too: kernels do not notice (there is no duplicate address detection for IPv4,
- * and it is disabled for IPv6), and the consequences look like a fault of the protocols.
- * @param device whose addresses are compared (AddressesOf)
+/** Throws viaduct::UsageError if a device has an address twice, or has an address that another
+ * device on its channel has, too: kernels do not notice (there is no duplicate address detection
+ * for IPv4, and it is disabled for IPv6), and the consequences look like a fault of the protocols.
+ * @param device the device whose addresses are compared (AddressesOf)
  */
 void CheckAddressClash(Ptr<NetDevice> device);
 

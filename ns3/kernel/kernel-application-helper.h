@@ -32,8 +32,8 @@ class KernelApplicationHelper : public ApplicationHelper
     virtual ~KernelApplicationHelper() = default;
 
     /**
-     * @param words the program and its arguments, for applications that Install() creates from here
-     * on
+     * @param words the program and its arguments, for applications that Install() creates after
+     * this call
      */
     void SetCommand(const std::vector<std::string>& words)
     {
@@ -41,8 +41,8 @@ class KernelApplicationHelper : public ApplicationHelper
     }
 
     /**
-     * @param name of an environment variable of the program
-     * @param value its value
+     * @param name the name of an environment variable of the program
+     * @param value the variable's value
      */
     void SetEnvironment(const std::string& name, const std::string& value)
     {
@@ -51,7 +51,7 @@ class KernelApplicationHelper : public ApplicationHelper
 
     /** Writes the output and the exit status of each program to files PREFIX-NODE-NUMBER.out, .err
      * and .status at the end of the simulation.
-     * @param prefix of the files
+     * @param prefix the files' prefix
      */
     void SetOutputPrefix(const std::string& prefix)
     {
@@ -62,8 +62,8 @@ class KernelApplicationHelper : public ApplicationHelper
     Ptr<Application> DoInstall(Ptr<Node> node) override;
 
     std::vector<std::string> m_words;                 //!< the program and its arguments
-    std::map<std::string, std::string> m_environment; //!< in addition to the default
-    std::string m_outputPrefix;                       //!< of files; empty: none
+    std::map<std::string, std::string> m_environment; //!< NAME to value, in addition to the default
+    std::string m_outputPrefix;                       //!< prefix of files; empty: no files
 };
 
 } // namespace ns3

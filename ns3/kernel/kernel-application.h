@@ -23,10 +23,10 @@ namespace ns3
  * @brief An unmodified program of this machine, run on a node that has a KernelStackHelper's stack,
  * in virtual time.
  *
- * It starts at the application's start time; at its stop time the program gets the signal
- * StopSignal. The program sees this machine's files; files that it writes stay on the node and
- * disappear with the simulation. A program that cannot be started ends the run with a
- * viaduct::Error that names it, unless SetStartFailureCallback() was called.
+ * The program starts at the application's start time; at its stop time the program receives the
+ * signal StopSignal. The program sees this machine's files; files that it writes stay on the node
+ * and are deleted at the end of the simulation. A program that cannot be started ends the run with
+ * a viaduct::Error that names it, unless SetStartFailureCallback() was called.
  */
 class KernelApplication : public Application
 {
@@ -43,13 +43,13 @@ class KernelApplication : public Application
     }
 
     /**
-     * @param name of an environment variable
-     * @param value its value
+     * @param name the name of an environment variable
+     * @param value the variable's value
      */
     void SetEnvironment(const std::string& name, const std::string& value);
 
     /** Sends a signal to the program's process group.
-     * @param signal its number; ignored before the start and after the end
+     * @param signal the signal's number; ignored before the start and after the end
      */
     void Signal(int signal);
 
@@ -59,32 +59,32 @@ class KernelApplication : public Application
      */
     using StartFailureCallback = Callback<void, const std::string&>;
     /**
-     * @param failed is called at the start time, instead of ending the run
+     * @param failed called at the start time, instead of ending the run
      */
     void SetStartFailureCallback(StartFailureCallback failed)
     {
         m_startFailure = failed;
     }
 
-    /** @return what it has written to its standard output */
+    /** @return the program's standard output so far */
     const std::string& GetOutput() const
     {
         return m_output;
     }
 
-    /** @return what it has written to its standard error */
+    /** @return the program's standard error so far */
     const std::string& GetErrors() const
     {
         return m_errors;
     }
 
-    /** @return whether it has ended */
+    /** @return whether the program has ended */
     bool HasExited() const
     {
         return m_exited;
     }
 
-    /** @return its wait status (waitpid(2)); 0 while it runs */
+    /** @return the program's wait status (waitpid(2)); 0 while it runs */
     int GetStatus() const
     {
         return m_status;
@@ -93,7 +93,7 @@ class KernelApplication : public Application
     /**
      * TracedCallback signature of output.
      * @param [in] descriptor 1: standard output; 2: standard error
-     * @param [in] text what was written
+     * @param [in] text the text written
      */
     typedef void (*OutputTracedCallback)(int descriptor, const std::string& text);
     /**
@@ -119,16 +119,16 @@ class KernelApplication : public Application
     std::string m_outputPrefix;             //!< attribute OutputPrefix
     uint32_t m_stopSignal;                  //!< attribute StopSignal
 
-    StartFailureCallback m_startFailure; //!< null: the run ends
+    StartFailureCallback m_startFailure; //!< null: a failure ends the run
 
-    std::shared_ptr<viaduct::guest::ProgramClient> m_client; //!< of the node's guest
-    uint32_t m_program{0};                                   //!< its number there
+    std::shared_ptr<viaduct::guest::ProgramClient> m_client; //!< the node's guest
+    uint32_t m_program{0};                                   //!< the program's number in the guest
     std::string m_output;                                    //!< standard output so far
     std::string m_errors;                                    //!< standard error so far
-    bool m_exited{false};                                    //!< whether it has ended
-    int m_status{0};                                         //!< its wait status
-    TracedCallback<int, const std::string&> m_outputTrace;   //!< output
-    TracedCallback<int> m_exitTrace;                         //!< its end
+    bool m_exited{false};                                    //!< whether the program has ended
+    int m_status{0};                                         //!< the program's wait status
+    TracedCallback<int, const std::string&> m_outputTrace;   //!< trace source of output
+    TracedCallback<int> m_exitTrace;                         //!< trace source of the program's end
 };
 
 } // namespace ns3

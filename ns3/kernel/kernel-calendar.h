@@ -26,7 +26,7 @@ class KernelGuest;
  * @ingroup viaduct
  * @brief The adapter between ns-3's simulator and the guests' calendar.
  *
- * How far a guest may run ahead is known only if the simulator implementation is
+ * The time that a guest may run ahead is known only if the simulator implementation is
  * DefaultSimulatorImpl; under another one guests ask for every step, which is slower and gives the
  * same results.
  */
@@ -44,7 +44,7 @@ class KernelTimeline : public viaduct::guest::Timeline
     }
 
   private:
-    std::function<void()> m_wake; //!< what the wake-up runs
+    std::function<void()> m_wake; //!< called at the wake-up
     EventId m_event;              //!< the wake-up
 };
 
@@ -62,7 +62,7 @@ class KernelCalendar : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** @return the simulation's calendar; created if there is none */
+    /** @return the simulation's calendar, which is created if there is none */
     static Ptr<KernelCalendar> Get();
 
     /** Adds a guest; call it before the start of the simulation.
@@ -72,7 +72,7 @@ class KernelCalendar : public Object
     /** Extends Uptime to the time that devices need to come up, assuming four per node: a kernel
      * processes the carrier events of 100 devices per second (MAX_DO_DEV_PER_LOOP of
      * net/core/link_watch.c). Call it before the first guest is added.
-     * @param nodes that kernels are installed on at once
+     * @param nodes the number of nodes that kernels are installed on at once
      */
     void ExpectNodes(uint32_t nodes);
     /** Boots all guests, the first time it is called. */
@@ -94,12 +94,12 @@ class KernelCalendar : public Object
 
     KernelTimeline m_simulator;                           //!< the guests' timeline
     std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< created when first needed
-    std::vector<Ptr<KernelGuest>> m_guests;               //!< in the order of their boot
-    bool m_booted{false};                                 //!< Boot() was called
+    std::vector<Ptr<KernelGuest>> m_guests;               //!< guests in the order of their boot
+    bool m_booted{false};                                 //!< whether Boot() was called
     Time m_uptime;                                        //!< attribute Uptime
     Time m_timeout;                                       //!< attribute Timeout
     bool m_oneProcessor;                                  //!< attribute OneProcessor
-    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< of that processor
+    std::optional<viaduct::sys::ProcessorLease> m_lease;  //!< lease of that processor
 };
 
 } // namespace ns3

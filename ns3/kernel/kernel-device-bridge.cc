@@ -33,7 +33,7 @@ constexpr uint16_t IPV4 = wire::ether_type::kIpv4;
 constexpr uint16_t IPV6 = wire::ether_type::kIpv6;
 constexpr uint16_t ARP = wire::ether_type::kArp;
 
-/** The Ethernet destination of a packet on a link that has no Ethernet addresses. */
+/** Returns the Ethernet destination of a packet on a link that has no Ethernet addresses. */
 Mac48Address
 GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
 {
@@ -55,7 +55,10 @@ GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
     return own;
 }
 
-/** LTE's devices never set the member that IsLinkUp() returns (ns-3.44 to 3.48). */
+/**
+ * Returns whether the device never reports the state of its link: LTE's devices never set the
+ * member that IsLinkUp() returns (ns-3.44 to 3.48).
+ */
 bool
 SaysNothingOfItsLink(Ptr<NetDevice> device)
 {
@@ -64,13 +67,13 @@ SaysNothingOfItsLink(Ptr<NetDevice> device)
            device->GetInstanceTypeId().IsChildOf(lte);
 }
 
-/** The item by which a device with several queues selects one of them. */
+/** The item from which a device with several queues selects one of them. */
 class FrameItem : public QueueItem
 {
   public:
     /**
      * @param packet a frame's payload
-     * @param protocol its EtherType
+     * @param protocol the frame's EtherType
      */
     FrameItem(Ptr<Packet> packet, uint16_t protocol) : QueueItem(packet), m_protocol(protocol)
     {
@@ -97,8 +100,8 @@ class QueueWatch : public QueueLimits
 {
   public:
     /**
-     * @param entered is called for each packet that enters
-     * @param left is called for each packet that leaves, also if it is dropped
+     * @param entered called for each packet that enters
+     * @param left called for each packet that leaves, also if it is dropped
      */
     QueueWatch(std::function<void()> entered, std::function<void()> left)
         : m_entered(std::move(entered)), m_left(std::move(left))
@@ -170,9 +173,9 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     m_nic = &nic;
     nic.SetTransmit(
         [this](std::span<const std::byte> frame, Token token) { Transmit(frame, token); });
-    // From here on ns-3's own stack on this node gets no packets. A device without link-layer
-    // addresses may not have a promiscuous mode; for others the promiscuous callback gets the
-    // destination.
+    // From this call on ns-3's own stack on this node receives no packets. A device without
+    // link-layer addresses may not have a promiscuous mode; on devices with addresses the
+    // promiscuous callback receives the destination.
     if (device->NeedsArp())
     {
         device->SetReceiveCallback(MakeCallback(&KernelDeviceBridge::Ignore, this));
@@ -192,8 +195,8 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     }
     else
     {
-        // Done later, because the traffic control layer, which is not used on this node, would take
-        // over the queues when it starts.
+        // Connects later, because the traffic control layer, which is not used on this node, would
+        // take over the queues when it starts.
         Simulator::ScheduleNow(&KernelDeviceBridge::ConnectQueues, this);
     }
     device->AddLinkChangeCallback(MakeCallback(&KernelDeviceBridge::LinkChanged, this));
@@ -388,7 +391,7 @@ KernelDeviceBridge::SendWhereRoom()
         Send(frame);
         if (const auto token = std::exchange(m_handed, std::nullopt))
         {
-            m_nic->TransmitDone(*token); // it is in no queue that reports its end
+            m_nic->TransmitDone(*token); // the frame is in no queue that reports its end
         }
     }
 }
@@ -396,8 +399,8 @@ KernelDeviceBridge::SendWhereRoom()
 bool
 KernelDeviceBridge::Send(const Waiting& frame)
 {
-    // Without ARP the kernel does not know the destination's address; ns-3's own stack broadcasts
-    // then, too.
+    // A kernel without ARP does not know the destination's address; ns-3's own stack broadcasts
+    // in that case, too.
     const Address to = m_device->NeedsArp() ? Address(frame.to) : m_device->GetBroadcast();
     if (m_device->SupportsSendFrom() && frame.from != OwnAddress())
     {
@@ -411,7 +414,7 @@ KernelDeviceBridge::SendNext()
 {
     while (!m_sending && !m_waiting.empty())
     {
-        m_sending = true; // set first, because the end may be reported within Send()
+        m_sending = true; // set first, because Send() may report the end
         if (!Send(m_waiting.front()))
         {
             m_sending = false;
@@ -469,7 +472,7 @@ KernelDeviceBridge::ReceivePromiscuous(Ptr<NetDevice>,
                                        const Address& to,
                                        NetDevice::PacketType type)
 {
-    // A bridge passes the packet type that the frame had at its port.
+    // A bridge passes the packet type of the frame at the bridge's port.
     const Mac48Address destination = Mac48Address::ConvertFrom(to);
     if (type != NetDevice::PACKET_OTHERHOST || destination == OwnAddress())
     {
@@ -490,7 +493,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
     }
     CheckMtu();
     m_frame.resize(wire::EthernetHeader::kSize + packet->GetSize());
-    // A link without addresses passes none.
+    // A link without addresses passes no source address.
     const Mac48Address source =
         Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
     wire::EthernetHeader{wireconversion::ToWire(to), wireconversion::ToWire(source), protocol}

@@ -35,10 +35,10 @@ namespace ns3
  *
  * On devices that report the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA)
  * a frame's buffer is returned to the kernel when the frame has left, so that the kernel's own
- * queues react to the link. A device with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) gets
- * frames while the queue that the frame's DS field selects has room, and a buffer is returned when
- * a frame has left that queue, unless the queue has limits of its own (QueueLimits). On other
- * devices it is returned when the device has accepted the frame.
+ * queues react to the link. A device with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) is
+ * sent frames while the queue that the frame's DS field selects has space, and a buffer is returned
+ * when a frame has left that queue, unless the queue has limits already (QueueLimits). On all
+ * remaining devices it is returned when the device has accepted the frame.
  */
 class KernelDeviceBridge : public Object
 {
@@ -54,16 +54,16 @@ class KernelDeviceBridge : public Object
     /** ns-3's devices do not report changes of their MTU, so it is compared at each frame and at
      * each change of the link.
      * @param handler is called with a new MTU of the ns-3 device
-     * @param mtu the present one
+     * @param mtu the present MTU
      */
     void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
-    /** Captures the frames that the kernel sends and receives.
-     * @param file to write
+    /** Writes the frames that the kernel sends and receives to a capture file.
+     * @param file the file's name
      */
     void EnablePcap(const std::string& file);
     /**
      * @param up whether the kernel's interface is up; a driver that is down would keep the frames
-     * it is given until it is up again
+     * that it receives until it is up again
      */
     void SetUp(bool up)
     {
@@ -71,8 +71,8 @@ class KernelDeviceBridge : public Object
     }
 
     /**
-     * A kernel's interface is up for both families, ns-3's for each of them: frames of a family
-     * that is down are dropped, both ways.
+     * Drops frames, in both directions, of a family that is down: a kernel's interface is up for
+     * both families, ns-3's for each of them separately.
      * @param ipv4 whether IPv4 and ARP pass
      * @param ipv6 whether IPv6 passes
      */
@@ -82,16 +82,16 @@ class KernelDeviceBridge : public Object
         m_ipv6 = ipv6;
     }
 
-    /** Called with a frame that the kernel has sent, or is about to get; valid during the call. */
+    /** Called with a frame that the kernel has sent or will receive; valid during the call. */
     using Watch = std::function<void(std::span<const std::byte> frame, bool isSent)>;
 
-    /** @param watch sees every frame */
+    /** @param watch called with every frame */
     void SetWatch(Watch watch)
     {
         m_watch = std::move(watch);
     }
 
-    /** @param frame is sent behind those of the kernel that wait for the device */
+    /** @param frame a frame to send after the kernel's frames that wait for the device */
     void Inject(std::span<const std::byte> frame);
 
     /** @return the kernel's device */
@@ -113,8 +113,8 @@ class KernelDeviceBridge : public Object
         Mac48Address from;          //!< Ethernet source
         Mac48Address to;            //!< Ethernet destination
         uint16_t protocol;          //!< EtherType
-        std::optional<Token> token; //!< the kernel's; none: it is not the kernel's
-        size_t queue{0};            //!< of the device
+        std::optional<Token> token; //!< the kernel's; none: the frame is not the kernel's
+        size_t queue{0};            //!< number of the device's queue
     };
 
     void Transmit(std::span<const std::byte> frame, Token token);
@@ -153,25 +153,25 @@ class KernelDeviceBridge : public Object
     void Capture(std::span<const std::byte> frame);
 
     Ptr<NetDevice> m_device;               //!< the ns-3 device
-    viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's
-    bool m_tellsEnd{false};                //!< device has PhyTxEnd
-    Ptr<NetDeviceQueueInterface> m_queues; //!< of the device; null: it has none, or has PhyTxEnd
+    viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's device
+    bool m_tellsEnd{false};                //!< whether the device has PhyTxEnd
+    Ptr<NetDeviceQueueInterface> m_queues; //!< the device's; null: it has none, or has PhyTxEnd
     std::deque<Waiting> m_waiting;         //!< frames that the device has not accepted or not sent
-    std::optional<Token> m_handed;         //!< of the frame that is being passed to the device
+    std::optional<Token> m_handed;         //!< token of the frame being passed to the device
     /**
      * Tokens of the frames in each queue of the device; none for a frame that the device created
      * itself.
      */
     std::vector<std::deque<std::optional<Token>>> m_inQueue;
-    Watch m_watch;                              //!< sees every frame
+    Watch m_watch;                              //!< called with every frame
     std::function<void(uint16_t)> m_mtuChanged; //!< called with a new MTU
     uint16_t m_mtu{0};                          //!< the last MTU reported
-    bool m_up{true};                            //!< the kernel's interface is up
+    bool m_up{true};                            //!< whether the kernel's interface is up
     bool m_ipv4{true};                          //!< SetFamilies()
     bool m_ipv6{true};                          //!< SetFamilies()
     bool m_sending{false};                      //!< the device transmits the first of m_waiting
     std::vector<std::byte> m_frame;             //!< buffer of Deliver(), reused
-    std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< if asked for
+    std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< null: no capture
 };
 
 } // namespace ns3

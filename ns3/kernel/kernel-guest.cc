@@ -153,7 +153,7 @@ KernelGuest::Options() const
         CheckBootParameter(word);
         options.boot_parameters.push_back(word);
     }
-    // Each (seed, run, guest) has a random stream of its own.
+    // Each (seed, run, guest) has a separate random stream.
     const std::string name = "kernel guest " + std::to_string(m_number) + " run " +
                              std::to_string(RngSeedManager::GetRun());
     options.seed = viaduct::RandomStream(RngSeedManager::GetSeed(), name).Next();
@@ -193,16 +193,16 @@ KernelGuest::Enter()
         m_sockets = std::make_unique<KernelSockets>(entered, *m_guest);
         m_agent->SetSocketService(*m_sockets);
     }
-    // The kernel's defaults depend on how much memory a guest has; these are those of a large
+    // The kernel's defaults depend on the guest's memory; the values below are those of a large
     // machine, because hosts with ns-3's own stack have no memory limits. All namespaces of the
-    // guest take them over (net/ipv4/tcp_ipv4.c, tcp_sk_init(); net/ipv6/addrconf.c,
+    // guest inherit them (net/ipv4/tcp_ipv4.c, tcp_sk_init(); net/ipv6/addrconf.c,
     // addrconf_init_net()).
     const std::pair<const char*, const char*> defaults[] = {
         {"net.core.devconf_inherit_init_net", "1"},
-        {"net.ipv4.ip_forward", "1"}, // as ns-3's nodes do by default, but not of IPv6
+        {"net.ipv4.ip_forward", "1"}, // the default of ns-3's nodes for IPv4, not IPv6
         {"net.ipv4.tcp_rmem", "4096 131072 6291456"},
         {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
-        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
+        {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // the behaviour of ns-3's stack
         {"net.ipv6.conf.default.accept_dad", "0"},
         {"net.ipv6.conf.all.accept_dad", "0"}};
     for (const auto& [name, value] : defaults)
@@ -271,8 +271,8 @@ KernelGuest::Prepare()
     {
         node->Prepare();
     }
-    // Twice the memory of a namespace and a device with its ring of buffers; of many, which do not
-    // all need that at once, less: a kernel writes 1/64 for its notes of all pages when it boots.
+    // Twice the memory of a namespace and a device with its ring of buffers; less for many devices,
+    // which do not all need that at once: a kernel writes 1/64 for its notes of all pages at boot.
     constexpr size_t OF_MANY = 512;
     const size_t twice = 64 + 2 * (m_nodes.size() + m_macs.size());
     const size_t wanted = twice <= OF_MANY ? twice : OF_MANY + (twice - OF_MANY) / 2;

@@ -31,11 +31,11 @@ class KernelNode;
 class KernelGuest : public Object
 {
   public:
-    /** Where the guest's kernel is. */
+    /** The process in which the guest's kernel runs. */
     enum Place
     {
-        PROCESS,  //!< in a process of its own
-        EMBEDDED, //!< in the simulator's process if it can be there, else in one of its own
+        PROCESS,  //!< a separate process
+        EMBEDDED, //!< the simulator's process if possible, else a separate one
     };
 
     /** @return the object TypeId */
@@ -46,17 +46,17 @@ class KernelGuest : public Object
     /**
      * Adds a node, before the start of the simulation.
      * @param node the node
-     * @param name its name in the guest
-     * @return its number there
+     * @param name the node's name in the guest
+     * @return the node's number in the guest
      */
     uint32_t AddNode(Ptr<KernelNode> node, const std::string& name);
     /** Adds a device to the guest, while it is being prepared.
-     * @param device the ns-3 device that it stands for
+     * @param device the ns-3 device that the guest's device stands for
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(Ptr<NetDevice> device);
-    /** Adds a device that stands for none of ns-3's.
-     * @param mac its address
+    /** Adds a device that stands for no ns-3 device.
+     * @param mac the device's address
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(const viaduct::wire::MacAddress& mac);
@@ -70,7 +70,7 @@ class KernelGuest : public Object
      */
     void StartNodes();
 
-    /** @return its agent */
+    /** @return the client of the guest's agent */
     std::shared_ptr<viaduct::guest::AgentClient> GetAgent() const
     {
         return m_agent;
@@ -88,12 +88,12 @@ class KernelGuest : public Object
         return m_options.image.release;
     }
 
-    /** @return whether its kernel is in this process; known once guests have been started */
+    /** @return whether the kernel is in this process; known once guests have been started */
     bool IsEmbedded() const
     {
         return m_options.embedded;
     }
-    /** @return whether it is wanted there */
+    /** @return whether attribute Place asks for the kernel in this process */
     bool MayBeEmbedded() const
     {
         return m_place == EMBEDDED;
@@ -101,13 +101,13 @@ class KernelGuest : public Object
 
     /**
      * Keeps the kernel out of this process, before guests are started.
-     * @param why for who has wanted it there
+     * @param why the reason, for a user who has asked for it in this process
      */
     void HaveProcess(const std::string& why);
 
-    /** @return how many devices of nodes it can have */
+    /** @return the maximum number of nodes' devices */
     uint32_t GetMaxDevices() const;
-    /** @return how many it has */
+    /** @return the number of nodes' devices */
     uint32_t GetNDevices() const
     {
         return static_cast<uint32_t>(m_macs.size());
@@ -125,16 +125,16 @@ class KernelGuest : public Object
     uint32_t m_memory;                                        //!< attribute Memory
     std::string m_bootParameters;                             //!< attribute BootParameters
     Place m_place;                                            //!< attribute Place
-    uint32_t m_number{0};                                     //!< among the guests
-    viaduct::guest::GuestOptions m_options;                   //!< its start options
-    viaduct::guest::Guest* m_guest{nullptr};                  //!< of the calendar
+    uint32_t m_number{0};                                     //!< number among the guests
+    viaduct::guest::GuestOptions m_options;                   //!< start options
+    viaduct::guest::Guest* m_guest{nullptr};                  //!< the guest, owned by the calendar
     std::unique_ptr<viaduct::guest::ControlNic> m_control;    //!< the agent's interface
     bool m_serveSockets;                                      //!< attribute ServeSockets
-    std::unique_ptr<viaduct::guest::KernelSockets> m_sockets; //!< those that its kernel serves
-    std::shared_ptr<viaduct::guest::AgentClient> m_agent;     //!< its other end
-    std::vector<Ptr<KernelNode>> m_nodes;                     //!< whose stack it is
-    std::vector<std::string> m_names;                         //!< their names
-    std::set<viaduct::wire::MacAddress> m_macs;               //!< of its devices
+    std::unique_ptr<viaduct::guest::KernelSockets> m_sockets; //!< sockets that its kernel serves
+    std::shared_ptr<viaduct::guest::AgentClient> m_agent;     //!< client of the guest's agent
+    std::vector<Ptr<KernelNode>> m_nodes;                     //!< nodes whose stack it is
+    std::vector<std::string> m_names;                         //!< the nodes' names
+    std::set<viaduct::wire::MacAddress> m_macs;               //!< addresses of the nodes' devices
 };
 
 } // namespace ns3

@@ -69,7 +69,7 @@ KernelIcmpv6::GetTypeId()
     return tid;
 }
 
-// Replaces that of Icmpv6L4Protocol, which sends through ns-3's IPv6 layer.
+// Replaces the function of Icmpv6L4Protocol, which sends through ns-3's IPv6 layer.
 void
 KernelIcmpv6::NotifyNewAggregate()
 {
@@ -83,7 +83,7 @@ KernelIcmpv6::NotifyNewAggregate()
                 [](auto, auto, auto, auto, auto) {}));
         ipv6->Insert(this);
     }
-    // Icmpv6L4Protocol's own does nothing once there is a node.
+    // Icmpv6L4Protocol::NotifyNewAggregate() does nothing once there is a node.
     Icmpv6L4Protocol::NotifyNewAggregate();
 }
 

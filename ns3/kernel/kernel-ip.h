@@ -29,8 +29,8 @@ namespace ns3
  * routing protocols configure and query them; they carry no packets. Changes are passed on to the
  * kernel immediately.
  * @tparam Layer Ipv4L3Protocol or Ipv6L3Protocol
- * @tparam InterfaceAddress its class of interfaces' addresses
- * @tparam IpAddress its class of addresses
+ * @tparam InterfaceAddress the layer's class of interfaces' addresses
+ * @tparam IpAddress the layer's class of addresses
  */
 template <class Layer, class InterfaceAddress, class IpAddress>
 class KernelIpLayer : public Layer
@@ -96,7 +96,7 @@ class KernelIpLayer : public Layer
     /**
      * @param interface the interface that was changed
      * @param change the function of the node's KernelNode to call, if the node has one
-     * @param what its further arguments
+     * @param what the function's further arguments
      */
     template <class Change, class... What>
     void PassOn(uint32_t interface, Change change, const What&... what)

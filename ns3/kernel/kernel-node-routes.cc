@@ -51,7 +51,7 @@ KernelNodeRoutes::AddRules(const Route& route)
         return;
     }
     m_agent.AddRule(m_node, IpPrefix{{family, {}}, 0}, viaduct::fib::kPreferredTable);
-    if (family == Family::kIpv6) // which a default route would draw off their links
+    if (family == Family::kIpv6) // a default route would move fe80::/10 off its links
     {
         m_agent.AddRule(m_node, IpPrefix::Parse("fe80::/10"), RT_TABLE_MAIN);
     }

@@ -18,16 +18,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The data plane of one node in a guest's kernel. The agent inside performs requests later; a
+ * The data plane of one node in a guest's kernel. The guest's agent performs requests later; a
  * failure ends the run (AgentClient::SetFailureHandler()).
  */
 class KernelNodeRoutes final : public viaduct::fib::RouteSink
 {
   public:
     /**
-     * @param agent of the guest; must outlive this object
-     * @param node its number there
-     * @param ifindexes of its interfaces, by name
+     * @param agent the guest's agent; must outlive this object
+     * @param node the node's number in the guest
+     * @param ifindexes the indexes of the node's interfaces, by name
      */
     KernelNodeRoutes(viaduct::guest::AgentClient& agent,
                      uint32_t node,
@@ -38,10 +38,10 @@ class KernelNodeRoutes final : public viaduct::fib::RouteSink
     void AddRules(const viaduct::fib::Route& route);
     viaduct::guest::KernelRoute ToKernel(const viaduct::fib::Route& route) const;
 
-    viaduct::guest::AgentClient& m_agent;        //!< inside the guest
-    uint32_t m_node;                             //!< in the guest
-    std::map<std::string, int> m_ifindexes;      //!< of its interfaces
-    std::set<viaduct::wire::Family> m_withRules; //!< that ask the preferred table
+    viaduct::guest::AgentClient& m_agent;        //!< the guest's agent
+    uint32_t m_node;                             //!< the node's number in the guest
+    std::map<std::string, int> m_ifindexes;      //!< indexes of the node's interfaces, by name
+    std::set<viaduct::wire::Family> m_withRules; //!< families with rules for the preferred table
 };
 
 } // namespace ns3

@@ -39,7 +39,7 @@ namespace
 
 constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< routing table of the first device's addresses
 
-/** @return whether a layer forwards what comes in by a device */
+/** @return whether a layer forwards the packets that arrive by a device */
 template <class Layer>
 bool
 ForwardsFrom(Ptr<Layer> ip, Ptr<NetDevice> device)
@@ -98,7 +98,7 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     auto state = CreateObject<KernelState>();
     state->Install(m_sockets);
     node->AggregateObject(state);
-    // Those that a namespace does not take over from the guest's (KernelGuest).
+    // The kernel parameters that a namespace does not inherit from the guest's (KernelGuest).
     m_sysctls = {{"net.ipv4.ping_group_range", "0 2147483647"},
                  {"net.ipv4.igmp_max_memberships", "65536"}}; // ns-3 has no limit of groups
 }
@@ -297,7 +297,7 @@ KernelNode::Prepare()
 void
 KernelNode::AddLoopbacks(Ptr<NetDevice> device)
 {
-    constexpr int LOOPBACK_IFINDEX = 1; // of every namespace (LOOPBACK_IFINDEX of net/flow.h)
+    constexpr int LOOPBACK_IFINDEX = 1; // index in every namespace (net/flow.h)
     for (const IpPrefix& address : AddressesOf(device))
     {
         if (!viaduct::wire::IsLoopback(address.address))
@@ -460,7 +460,8 @@ KernelNode::UpChanged(Ptr<NetDevice> device)
     }
 }
 
-// What was not chosen by SetForwarding() is left to the attribute IpForward and the user's sysctls.
+// A forwarding setting that SetForwarding() has not chosen is left to the attribute IpForward and
+// the user's sysctls.
 void
 KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6)
 {
@@ -471,7 +472,7 @@ KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6)
     }
 }
 
-// In IPv4 forwarding is a setting of each interface.
+// IPv4 forwarding is a setting of each interface.
 void
 KernelNode::WriteForwarding(const Port& port)
 {
@@ -479,7 +480,7 @@ KernelNode::WriteForwarding(const Port& port)
     WriteSysctl("net.ipv4.conf." + port.name + ".forwarding", router ? "1" : "0");
 }
 
-// In IPv6 only the node's setting counts (net/ipv6/ip6_output.c, ip6_forward()), and the
+// IPv6 forwarding depends only on the node's setting (net/ipv6/ip6_output.c, ip6_forward()); the
 // interface's setting determines whether it acts as a router or as a host, which accepts router
 // advertisements.
 void
@@ -488,7 +489,7 @@ KernelNode::WriteForwarding6(const Port& port)
     const bool router = ForwardsFrom(m_node->GetObject<Ipv6>(), port.device);
     if (router && !std::exchange(m_forwards6, true))
     {
-        WriteSysctl("net.ipv6.conf.all.forwarding", "1"); // sets all interfaces', too
+        WriteSysctl("net.ipv6.conf.all.forwarding", "1"); // sets all interfaces' settings, too
         for (const Port& other : m_ports)
         {
             if (other.ifindex != 0 && &other != &port)
@@ -523,8 +524,8 @@ KernelNode::StartRoutes()
     m_routes->SetNode(m_node, names);
     m_routes->SetSink(std::make_shared<KernelNodeRoutes>(Agent(), m_number, ifindexes));
     StartUpcalls();
-    // Routes that were set before the start are installed before sockets are opened; those that
-    // protocols find come later.
+    // Routes that were set before the start are installed before sockets are opened; routes that
+    // protocols find are installed later.
     m_routes->Update();
     // Runs after the routing protocols' own initialization.
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {

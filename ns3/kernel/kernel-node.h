@@ -44,20 +44,21 @@ class KernelNode : public Object
      */
     void Install(Ptr<Node> node, Ptr<KernelGuest> guest);
     /**
-     * @param name of a kernel parameter, e.g. "net.ipv4.tcp_congestion_control"
-     * @param value its value, set before the node's devices go up
+     * @param name the name of a kernel parameter, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value the parameter's value, set before the node's devices go up
      */
     void SetSysctl(const std::string& name, const std::string& value);
     /**
-     * Kernels that all began at one instant repeat their requests at one instant too: senders that
-     * do not hear each other then lose all of them on a radio.
+     * Sets the interval of address requests. Kernels that all began at one instant repeat their
+     * requests at one instant too: senders that do not hear each other then lose all of them on a
+     * radio.
      * @param device a device of the node
      * @param interval between two requests for a neighbour's address (ARP and neighbour
      * solicitation; retrans_time_ms of the device), in whole milliseconds
      */
     void SetRequestInterval(Ptr<NetDevice> device, Time interval);
     /**
-     * Captures each of the node's devices.
+     * Writes a capture file for each of the node's devices.
      * @param prefix the files are PREFIX-NODE-DEVICE.pcap
      */
     void EnablePcap(const std::string& prefix)
@@ -71,14 +72,14 @@ class KernelNode : public Object
      */
     void AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags);
     /**
-     * @param subflows of a connection besides its first, at most 8
-     * @param addresses that the peer announces and that are used, at most 8
+     * @param subflows the number of subflows of a connection in addition to its first, at most 8
+     * @param addresses the number of addresses announced by the peer that are used, at most 8
      */
     void SetMptcpLimits(uint32_t subflows, uint32_t addresses);
     /** Sends packets whose source is an address of a device through that device (ip rule, table
      * 1000 and up).
      * @param device a device of the node; addresses it gets later have no such rule
-     * @param gateway to destinations beyond the device's networks; none: they cannot be reached
+     * @param gateway leads to destinations beyond the device's networks; none: they are unreachable
      */
     void AddSourceRoute(Ptr<NetDevice> device,
                         const std::optional<viaduct::wire::IpAddress>& gateway);
@@ -92,19 +93,22 @@ class KernelNode : public Object
      */
     void StartRoutes();
 
-    /** @return its name in the guest, and of its namespace there */
+    /** @return the name of the node and of its namespace in the guest */
     std::string GetName() const
     {
         return m_name;
     }
 
-    /** @return what passes its packets without a route up; null if no protocol may look for one */
+    /**
+     * @return the port that passes up the node's packets without a route; null if no protocol may
+     * find routes on demand
+     */
     Ptr<UpcallPort> GetUpcalls() const
     {
         return m_upcalls ? m_upcalls->GetPort() : nullptr;
     }
 
-    /** @return its guest */
+    /** @return the node's guest */
     Ptr<KernelGuest> GetGuest() const
     {
         return m_guest;
@@ -118,7 +122,7 @@ class KernelNode : public Object
 
     /**
      * @param device a device of the node
-     * @return the name that its kernel has for it; "" before the start of the simulation
+     * @return the device's name in the kernel; "" before the start of the simulation
      */
     std::string GetInterface(Ptr<NetDevice> device) const;
 
@@ -141,18 +145,18 @@ class KernelNode : public Object
     /** A device of the node. */
     struct Port
     {
-        Ptr<NetDevice> device;          //!< in ns-3
-        Ptr<KernelDeviceBridge> bridge; //!< between the two
-        std::string name;               //!< in the kernel
-        int ifindex{0};                 //!< there; 0 until it is known
-        uint32_t mtu{0};                //!< that it had there at first
+        Ptr<NetDevice> device;          //!< the ns-3 device
+        Ptr<KernelDeviceBridge> bridge; //!< carries frames between ns-3 and the kernel
+        std::string name;               //!< name in the kernel
+        int ifindex{0};                 //!< index in the kernel; 0 until it is known
+        uint32_t mtu{0};                //!< initial MTU in the kernel
     };
 
-    /** Work to be done for a device once the kernel has it and its addresses. */
+    /** Work for a device that must wait until the kernel has the device and its addresses. */
     struct Later
     {
-        Ptr<NetDevice> device;                 //!< in ns-3
-        std::function<void(const Port&)> work; //!< to do
+        Ptr<NetDevice> device;                 //!< the ns-3 device
+        std::function<void(const Port&)> work; //!< called with the device's port
     };
 
     void WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work);
@@ -174,20 +178,20 @@ class KernelNode : public Object
     viaduct::guest::AgentClient& Agent() const;
 
     Ptr<Node> m_node;                             //!< the node
-    Ptr<KernelGuest> m_guest;                     //!< its kernel
-    Ptr<KernelSocketStack> m_sockets;             //!< its sockets
-    Ptr<RouteSource> m_routes;                    //!< mirrors its routes
+    Ptr<KernelGuest> m_guest;                     //!< the node's guest
+    Ptr<KernelSocketStack> m_sockets;             //!< the node's sockets
+    Ptr<RouteSource> m_routes;                    //!< copies the node's routes to the kernel
     Ptr<KernelUpcalls> m_upcalls;                 //!< passes packets without a route up
-    std::set<viaduct::wire::Family> m_onDemand;   //!< whose routes protocols look for
-    uint32_t m_number{0};                         //!< in the guest
-    std::string m_name;                           //!< in the guest
-    std::map<std::string, std::string> m_sysctls; //!< the user's
-    bool m_forwards6{false};                      //!< the kernel forwards IPv6
-    bool m_forwardingChosen{false};               //!< of one interface, IPv4
-    bool m_forwardingChosen6{false};              //!< the same, IPv6
-    std::string m_pcapPrefix;                     //!< if captures are wanted
-    std::vector<Port> m_ports;                    //!< its devices
-    std::vector<Later> m_later;                   //!< to be done, in this order
+    std::set<viaduct::wire::Family> m_onDemand;   //!< families with routes found on demand
+    uint32_t m_number{0};                         //!< number in the guest
+    std::string m_name;                           //!< name in the guest
+    std::map<std::string, std::string> m_sysctls; //!< the user's kernel parameters
+    bool m_forwards6{false};                      //!< whether the kernel forwards IPv6
+    bool m_forwardingChosen{false};               //!< whether SetForwarding() was called for IPv4
+    bool m_forwardingChosen6{false};              //!< whether SetForwarding() was called for IPv6
+    std::string m_pcapPrefix;                     //!< empty: no captures
+    std::vector<Port> m_ports;                    //!< the node's devices
+    std::vector<Later> m_later;                   //!< waiting work, in this order
     /** The gateways of AddSourceRoute(): the kernel drops their routes when a device goes down. */
     std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;
 };

@@ -43,7 +43,7 @@ namespace
 // the clock little and long ones have little overhead.
 const Time FIRST_STEP = MicroSeconds(100);
 const Time MAX_STEP = MilliSeconds(5);
-// A simulation that is so far behind the wall clock does not catch up.
+// A simulation with a larger lag behind the wall clock does not catch up.
 constexpr Duration MAX_LAG = Duration::Milliseconds(100);
 
 } // namespace
@@ -122,7 +122,8 @@ KernelShell::Nodes()
     return nodes;
 }
 
-// What has a channel in common is joined, in the order of the nodes and their devices.
+// Returns the links: devices on one channel are joined, in the order of the nodes and their
+// devices.
 std::vector<viaduct::guest::PausedLink>
 KernelShell::Links()
 {
@@ -236,7 +237,7 @@ KernelShell::Turn()
             m_running = false;
             if (!std::exchange(m_settled, true))
             {
-                // Messages that the guests have just sent at this instant are processed before.
+                // Messages that the guests have just sent at this instant are processed first.
                 Simulator::ScheduleNow(&KernelShell::Turn, this);
                 return;
             }

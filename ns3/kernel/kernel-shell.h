@@ -23,7 +23,7 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @brief Pauses a simulation, so that `viaduct kernel shell NODE` opens shells on its kernel nodes,
- * and others look at it.
+ * and further clients look at it.
  *
  * @code
  *   KernelShell::PauseAt(Seconds(5));
@@ -43,16 +43,16 @@ class KernelShell : public Object
     static TypeId GetTypeId();
 
     /**
-     * @return the object of this simulation, which exists until Simulator::Destroy(); created if
-     * there is none
+     * @return the object of this simulation, which is created if there is none and exists until
+     * Simulator::Destroy()
      */
     static Ptr<KernelShell> Get();
     /** Pauses the simulation at an instant. May be called several times.
-     * @param at the virtual time, not before the present
+     * @param at the virtual time, not before the present time
      */
     static void PauseAt(const Time& at);
 
-    /** Pauses after the event that calls it. Returns at once. */
+    /** Pauses after the event that calls this function. Returns at once. */
     void Pause();
     /** Continues the simulation.
      * @throw viaduct::UsageError while shells are open
@@ -64,17 +64,17 @@ class KernelShell : public Object
         return m_server != nullptr;
     }
 
-    /** What a simulation tells of all its nodes, also those without a kernel. */
+    /** The description of all nodes that a simulation reports, also those without a kernel. */
     struct View
     {
-        std::vector<std::string> nodes;                //!< their names
-        std::vector<viaduct::guest::PausedLink> links; //!< and links
-        viaduct::guest::ShellServer::Answer answer;    //!< to what a client asks about them
+        std::vector<std::string> nodes;                //!< the nodes' names
+        std::vector<viaduct::guest::PausedLink> links; //!< the links between the nodes
+        viaduct::guest::ShellServer::Answer answer;    //!< answers clients' queries about them
     };
 
     /**
-     * @param view called at each pause; without one a simulation tells of its kernels alone, and
-     *        needs one to be paused
+     * @param view called at each pause; without it a simulation reports only its kernel nodes, and
+     * must have one to be paused
      */
     void SetView(std::function<View()> view)
     {
@@ -112,19 +112,19 @@ class KernelShell : public Object
 
     std::string m_name;                                    //!< attribute Name
     Handler m_paused;                                      //!< called at a pause
-    Handler m_resumed;                                     //!< called at its end
-    std::function<View()> m_view;                          //!< empty: the kernels alone
-    int m_watched{-1};                                     //!< watched in addition to shells
-    Handler m_readable;                                    //!< called when that is readable
-    std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< while paused
-    std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< while paused
+    Handler m_resumed;                                     //!< called at the end of a pause
+    std::function<View()> m_view;                          //!< empty: only kernels are reported
+    int m_watched{-1};                                     //!< watched in addition to the shells
+    Handler m_readable;                                    //!< called when m_watched is readable
+    std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< present while paused
+    std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< present while paused
     //! Kept between pauses, because each guest must have a single client that numbers its programs.
     std::set<std::shared_ptr<viaduct::guest::ProgramClient>> m_clients;
-    bool m_settled{false};         //!< no event is left at this instant
-    bool m_running{false};         //!< virtual time advances, because a program runs
-    Time m_step;                   //!< until the next poll
-    Time m_anchor;                 //!< virtual, when the programs began to run
-    viaduct::Instant m_wallAnchor; //!< the same of the wall clock
+    bool m_settled{false};         //!< whether no event is left at this instant
+    bool m_running{false};         //!< whether virtual time advances, because a program runs
+    Time m_step;                   //!< virtual time until the next poll
+    Time m_anchor;                 //!< virtual time when the programs began to run
+    viaduct::Instant m_wallAnchor; //!< wall-clock time when the programs began to run
 };
 
 } // namespace ns3

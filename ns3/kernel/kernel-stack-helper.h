@@ -27,7 +27,7 @@ namespace ns3
  * Devices, addresses and routes are then set as on any node. Kernels are User Mode Linux guests in
  * virtual time, with a network namespace for each node. All nodes of an Install() share one guest,
  * unless they exceed its capacity or SetGuests() asks for more. Errors (no kernel built, too many
- * devices, a guest that died) are thrown as viaduct::Error from Install() or from Simulator::Run().
+ * devices, a guest that crashed) are thrown as viaduct::Error from Install() or Simulator::Run().
  */
 class KernelStackHelper
 {
@@ -36,7 +36,7 @@ class KernelStackHelper
 
     /**
      * @param name an attribute of KernelGuest: Kernel, Memory, BootParameters, Place
-     * @param value its value, for guests that Install() creates from here on
+     * @param value the attribute's value, for guests that Install() creates after this call
      */
     void SetAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -44,9 +44,9 @@ class KernelStackHelper
     }
 
     /**
-     * @param guests how many guests the nodes of one Install() are distributed over, in blocks; 0
-     * (the default): as few as can hold the nodes with four devices each (a guest's kernel has a
-     * limit, see image.json)
+     * @param guests the number of guests over which the nodes of one Install() are distributed, in
+     * blocks; 0 (the default): the minimum that can hold the nodes with four devices each (a
+     * guest's kernel has a limit, see image.json)
      */
     void SetGuests(uint32_t guests)
     {
@@ -54,8 +54,8 @@ class KernelStackHelper
     }
 
     /**
-     * @param name of a kernel parameter of the nodes, e.g. "net.ipv4.tcp_congestion_control"
-     * @param value its value
+     * @param name the name of a kernel parameter, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value the parameter's value
      */
     void SetSysctl(const std::string& name, const std::string& value)
     {
@@ -85,18 +85,18 @@ class KernelStackHelper
      * Writes the state of nodes over time to files of comma-separated values: TCP sockets
      * (TCP_INFO) to PREFIX-NODE-tcp.csv, queueing disciplines to PREFIX-NODE-qdisc.csv, counters
      * that have changed to PREFIX-NODE-nstat.csv (KernelStateCsv). Call it after Install().
-     * @param prefix of the files
+     * @param prefix the files' prefix
      * @param nodes the nodes
-     * @param interval of KernelState on these nodes
+     * @param interval the interval of KernelState on these nodes
      */
     static void EnableStateCsv(const std::string& prefix,
                                const NodeContainer& nodes,
                                Time interval);
     /**
-     * The same for one node.
+     * Writes the state of one node over time to files of comma-separated values.
      * @param prefix the files are PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv
      * @param node the node
-     * @param interval of KernelState on the node
+     * @param interval the interval of KernelState on the node
      */
     static void EnableStateCsv(const std::string& prefix, Ptr<Node> node, Time interval);
 
@@ -113,9 +113,9 @@ class KernelStackHelper
 
     ObjectFactory m_guestFactory;                        //!< makes guests
     uint32_t m_nGuests{0};                               //!< per call of Install(); 0: as needed
-    std::map<std::string, std::string> m_sysctls;        //!< of the nodes
-    std::shared_ptr<const Ipv4RoutingHelper> m_routing;  //!< the user's; null: as usual
-    std::shared_ptr<const Ipv6RoutingHelper> m_routing6; //!< the user's; null: as usual
+    std::map<std::string, std::string> m_sysctls;        //!< the nodes' kernel parameters
+    std::shared_ptr<const Ipv4RoutingHelper> m_routing;  //!< the user's; null: the default
+    std::shared_ptr<const Ipv6RoutingHelper> m_routing6; //!< the user's; null: the default
     std::vector<Ptr<KernelGuest>> m_guests;              //!< created so far
 };
 

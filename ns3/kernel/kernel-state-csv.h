@@ -25,10 +25,10 @@ class KernelStateCsv
 {
   public:
     /**
-     * Creates PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv with their first rows, and
-     * fills them from then on; throws viaduct::Error if one cannot be written.
-     * @param prefix of the files
-     * @param state of the node; kept alive by this object
+     * Creates PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv with their first rows, and adds
+     * rows to them from then on; throws viaduct::Error if one cannot be written.
+     * @param prefix the files' prefix
+     * @param state the node's state; kept alive by this object
      */
     KernelStateCsv(const std::string& prefix, Ptr<KernelState> state);
     /**
@@ -46,17 +46,17 @@ class KernelStateCsv
     class File
     {
       public:
-        /** @param name of the file @param header its first row */
+        /** @param name the file's name @param header the file's first row */
         File(const std::string& name, const std::string& header);
-        /** @param row without its newline */
+        /** @param row a row without its newline */
         void Add(const std::string& row);
         /** Writes the waiting rows. Throws viaduct::Error. */
         void Flush();
 
       private:
-        std::string m_name;   //!< of the file
-        std::string m_rows;   //!< that wait
-        bool m_failed{false}; //!< a block of rows could not be written
+        std::string m_name;   //!< the file's name
+        std::string m_rows;   //!< rows that are not written yet
+        bool m_failed{false}; //!< whether a block of rows could not be written
     };
 
     void AddTcp(const KernelTcpInfo& info);

@@ -44,12 +44,12 @@ struct KernelQdiscStatistics
 {
     std::string device;  //!< name on the node: eth0...
     std::string kind;    //!< pfifo_fast, fq_codel...
-    uint32_t handle;     //!< major number << 16; 0 for a default one
-    uint32_t parent;     //!< handle of the class it is in; UINT32_MAX: the device's root
+    uint32_t handle;     //!< major number << 16; 0 for a default discipline
+    uint32_t parent;     //!< handle of the parent class; UINT32_MAX: the device's root
     uint64_t bytes;      //!< sent, including Ethernet headers
     uint64_t packets;    //!< sent
-    uint32_t drops;      //!< packets
-    uint32_t overlimits; //!< how often a packet had to wait for a rate
+    uint32_t drops;      //!< packets dropped
+    uint32_t overlimits; //!< times that a packet had to wait for a rate
     uint32_t requeues;   //!< packets the device did not accept
     uint32_t backlog;    //!< bytes that wait
     uint32_t queued;     //!< packets that wait
@@ -59,13 +59,13 @@ struct KernelQdiscStatistics
  * @ingroup viaduct
  * @brief The state of a kernel node over time. Aggregated to the node by KernelStackHelper.
  *
- * Each Interval the kernel is asked for the values of those trace sources that have sinks. Sampling
- * does not change the behaviour of the kernel and takes no virtual time.
+ * At each Interval the kernel is asked for the values of the trace sources that have sinks.
+ * Sampling does not change the behaviour of the kernel and takes no virtual time.
  */
 class KernelState : public Object
 {
   public:
-    /** Counters by nstat's names, e.g. "TcpRetransSegs"; since the start of the simulation. */
+    /** Counters by nstat's names, e.g. "TcpRetransSegs", since the start of the simulation. */
     using Counters = std::map<std::string, int64_t>;
 
     /**
@@ -75,12 +75,12 @@ class KernelState : public Object
     typedef void (*TcpInfoTracedCallback)(const KernelTcpInfo& info);
     /**
      * TracedCallback signature of QdiscStatistics.
-     * @param [in] statistics those of one queueing discipline
+     * @param [in] statistics the statistics of one queueing discipline
      */
     typedef void (*QdiscTracedCallback)(const KernelQdiscStatistics& statistics);
     /**
      * TracedCallback signature of Counters.
-     * @param [in] counters all of the node's
+     * @param [in] counters all counters of the node
      */
     typedef void (*CountersTracedCallback)(const Counters& counters);
 
@@ -115,7 +115,7 @@ class KernelState : public Object
     void TellQdisc(const viaduct::guest::agent::QdiscState& qdisc);
 
     Ptr<KernelSocketStack> m_stack;                        //!< the connection to the kernel
-    std::shared_ptr<viaduct::guest::StateClient> m_client; //!< of the node's guest
+    std::shared_ptr<viaduct::guest::StateClient> m_client; //!< asks the node's guest
     Time m_interval;                                       //!< attribute Interval
     EventId m_event;                                       //!< the next sample
     /** Sockets of the simulation whose trace sources have sinks, by local and peer address. */

@@ -38,9 +38,9 @@ namespace
 {
 
 constexpr const char* DEVICE = "upcall0";
-constexpr int LOOPBACK = 1;              //!< ifindex: the node itself has sent it
-constexpr uint32_t FIRST_TABLE = 100000; //!< behind those of KernelNode
-/** Shorter than the lifetimes that protocols give to routes in use, several times. */
+constexpr int LOOPBACK = 1;              //!< ifindex of packets that the node itself has sent
+constexpr uint32_t FIRST_TABLE = 100000; //!< after the tables of KernelNode
+/** Several times shorter than the lifetimes that protocols give to routes in use. */
 const Time COPY_INTERVAL = MilliSeconds(250);
 constexpr size_t MAX_FLOWS = 65536;
 
@@ -48,7 +48,7 @@ constexpr uint8_t LOCAL = 0x06;   //!< the first byte of locally administered ad
 constexpr uint8_t DEVICES = 0x75; //!< kind of the devices' addresses
 constexpr uint8_t ORIGINS = 0x76; //!< kind of the next hops' addresses
 
-/** @return an address that says a number */
+/** @return an address that contains a number */
 MacAddress
 MacOfNumber(uint8_t kind, uint32_t number)
 {
@@ -79,8 +79,8 @@ class DeviceAddresses : public Object
 {
   public:
     /**
-     * @param address of a node
-     * @return of its device; none if no node has it
+     * @param address an IP address of a node
+     * @return the address of the node's device; none if no node has it
      */
     std::optional<MacAddress> Find(const IpAddress& address)
     {
@@ -117,11 +117,11 @@ class DeviceAddresses : public Object
         }
     }
 
-    std::map<IpAddress, MacAddress> m_known; //!< as read last
-    Time m_read{Seconds(-1)};                //!< when that was
+    std::map<IpAddress, MacAddress> m_known; //!< addresses as last read
+    Time m_read{Seconds(-1)};                //!< time of the last reading
 };
 
-/** @return the addresses of a unicast packet for whose route a protocol may look */
+/** @return the addresses of a unicast packet whose route a protocol may look for; else none */
 std::optional<std::pair<IpAddress, IpAddress>>
 RoutedAddresses(uint16_t type, std::span<const std::byte> packet)
 {
@@ -153,7 +153,7 @@ RoutedAddresses(uint16_t type, std::span<const std::byte> packet)
 class KernelUpcalls::Kernel : public UpcallPort::Kernel
 {
   public:
-    /** @param interfaces all of the node's */
+    /** @param interfaces all interfaces of the node */
     explicit Kernel(const std::vector<Interface>& interfaces)
     {
         for (const Interface& each : interfaces)
@@ -183,13 +183,13 @@ class KernelUpcalls::Kernel : public UpcallPort::Kernel
         return PerSimulation<DeviceAddresses>::Get()->Find(address);
     }
 
-    // In virtual time a route is there before the next packet.
+    // Does nothing: in virtual time a route is present before the next packet.
     void Hold(const std::vector<UpcallPort::Neighbour>&, bool) override
     {
     }
 
   private:
-    std::map<std::string, Interface> m_interfaces; //!< by name
+    std::map<std::string, Interface> m_interfaces; //!< interfaces by name
 };
 
 TypeId
@@ -255,13 +255,13 @@ KernelUpcalls::Start(const std::vector<Interface>& interfaces)
     const std::string settings = std::string("net.ipv6.conf.") + DEVICE;
     if (families.contains(Family::kIpv6))
     {
-        agent.WriteSysctl(m_number, settings + ".addr_gen_mode", "1"); // it has no address
+        agent.WriteSysctl(m_number, settings + ".addr_gen_mode", "1"); // the device has no address
     }
     else
     {
         agent.WriteSysctl(m_number, settings + ".disable_ipv6", "1");
     }
-    uint32_t mtu = std::numeric_limits<uint16_t>::max(); // what goes up fits every interface
+    uint32_t mtu = std::numeric_limits<uint16_t>::max(); // packets passed up fit every interface
     for (const Interface& each : interfaces)
     {
         mtu = std::min<uint32_t>(mtu, each.device->GetMtu());
@@ -309,7 +309,7 @@ KernelUpcalls::IsOwn(const IpAddress& address) const
                                                  wireconversion::ToIpv6(address)) >= 0;
 }
 
-// A packet that comes in, and one that the node itself sends, once per flow and interval.
+// Handles a packet that arrives, and one that the node itself sends, once per flow and interval.
 void
 KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
 {
@@ -334,7 +334,7 @@ KernelUpcalls::Watch(int ifindex, std::span<const std::byte> frame, bool isSent)
     GiveUp(isSent ? 0 : ifindex, true, packet);
 }
 
-// In an event of the node: the frame may have come in one of another's.
+// Runs in an event of the node: the frame may have arrived in an event of another node.
 void
 KernelUpcalls::GiveUp(int ifindex, bool isCopy, std::span<const std::byte> packet)
 {

@@ -34,10 +34,11 @@ namespace ns3
  * @ingroup viaduct
  * Passes up the packets for which a node's kernel in virtual time has no route.
  *
- * The kernel has one device more, which leads here. Behind the rules that find routes there is one
- * for each interface that a packet may have come in by: its table's default route has a next hop
- * of its own on that device, whose MAC address says which interface it was. So the kernel itself
- * tells the origin. Which routes are in use is seen at the bridges of the other devices.
+ * The kernel has an additional device, which leads to this object. After the rules that find routes
+ * there is one rule for each interface by which a packet may have arrived: the default route of the
+ * rule's table has a separate next hop on that device, whose MAC address identifies the interface.
+ * So the kernel itself reports the origin. Routes in use are observed at the bridges of the node's
+ * other devices.
  */
 class KernelUpcalls : public Object
 {
@@ -45,10 +46,10 @@ class KernelUpcalls : public Object
     /** A device of the node. */
     struct Interface
     {
-        Ptr<NetDevice> device;          //!< in ns-3
+        Ptr<NetDevice> device;          //!< the ns-3 device
         Ptr<KernelDeviceBridge> bridge; //!< carries its frames
-        std::string name;               //!< in the kernel
-        int ifindex;                    //!< there
+        std::string name;               //!< name in the kernel
+        int ifindex;                    //!< index in the kernel
     };
 
     /** @return the object TypeId */
@@ -62,9 +63,9 @@ class KernelUpcalls : public Object
 
     /**
      * Adds the device, while the guest is being prepared.
-     * @param node whose packets they are
-     * @param guest its kernel
-     * @param number the node's in the guest
+     * @param node the node whose packets are passed up
+     * @param guest the node's kernel
+     * @param number the node's number in the guest
      * @param configured called when the kernel has the device
      */
     void Prepare(Ptr<Node> node,
@@ -79,12 +80,12 @@ class KernelUpcalls : public Object
     }
 
     /**
-     * From now on packets without a route go up.
-     * @param interfaces all of the node's
+     * Begins to pass up packets without a route.
+     * @param interfaces all interfaces of the node
      */
     void Start(const std::vector<Interface>& interfaces);
 
-    /** @return what gives the packets to the protocols */
+    /** @return the port that passes the packets to the protocols */
     Ptr<UpcallPort> GetPort() const
     {
         return m_port;
@@ -104,12 +105,12 @@ class KernelUpcalls : public Object
     bool IsOwn(const viaduct::wire::IpAddress& address) const;
     void GiveUp(int ifindex, bool isCopy, std::span<const std::byte> packet);
 
-    Ptr<Node> m_node;              //!< whose packets they are
-    Ptr<KernelGuest> m_guest;      //!< its kernel
-    uint32_t m_number{0};          //!< of the node in the guest
-    int m_ifindex{0};              //!< of the device; 0 until it is known
-    Ptr<UpcallPort> m_port;        //!< gives packets to the protocols
-    std::map<Flow, Time> m_copied; //!< when a packet of the flow was copied last
+    Ptr<Node> m_node;              //!< node whose packets are passed up
+    Ptr<KernelGuest> m_guest;      //!< the node's kernel
+    uint32_t m_number{0};          //!< the node's number in the guest
+    int m_ifindex{0};              //!< the device's index; 0 until it is known
+    Ptr<UpcallPort> m_port;        //!< passes packets to the protocols
+    std::map<Flow, Time> m_copied; //!< time at which a packet of the flow was copied last
 };
 
 } // namespace ns3

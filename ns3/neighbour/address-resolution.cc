@@ -31,7 +31,7 @@ namespace
 
 using Sysctls = std::map<std::string, std::string>;
 
-/** The neighbours of a node, whose destruction ends with the node's. */
+/** The neighbours of a node, destroyed with the node. */
 class AddressResolution : public Object
 {
   public:
@@ -43,10 +43,10 @@ class AddressResolution : public Object
         return tid;
     }
 
-    Ptr<ArpNeighbours> m_arp;                  //!< of IPv4; null: it has none
-    std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< of IPv6, by interface
-    bool m_onRadio{false};                     //!< of all calls so far
-    Sysctls m_sysctls;                         //!< of the last call that had any
+    Ptr<ArpNeighbours> m_arp;                  //!< IPv4 neighbours; null: none
+    std::vector<Ptr<NdiscNeighbours>> m_ndisc; //!< IPv6 neighbours, by interface
+    bool m_onRadio{false};                     //!< argument of all calls so far
+    Sysctls m_sysctls;                         //!< argument of the last call that had any
 
   protected:
     void DoDispose() override
@@ -78,7 +78,7 @@ HasUserDefault(const std::string& attribute)
            info.originalInitialValue->SerializeToString(info.checker);
 }
 
-/** @return whether it was called for one of several */
+/** @return whether Config::SetDefault() was called for one of several attributes of T */
 template <class T>
 bool
 HasUserDefaults(const std::vector<std::string>& attributes)
@@ -86,7 +86,7 @@ HasUserDefaults(const std::vector<std::string>& attributes)
     return std::any_of(attributes.begin(), attributes.end(), HasUserDefault<T>);
 }
 
-/** @return a queue's limit that the user has set */
+/** @return a queue's limit set by the user */
 template <class T>
 std::optional<uint32_t>
 GetUsersLimit(const std::string& attribute)
@@ -121,15 +121,15 @@ SetBySysctl(const Sysctls& sysctls,
 }
 
 /**
- * @return the limits of an interface: how long a neighbour counts as reachable is random in Linux
- * (neigh_rand_reach_time()), and here by the seed
+ * @return the limits of an interface: the time for which a neighbour is reachable is random in
+ * Linux (neigh_rand_reach_time()), and here by the seed
  */
 NeighbourLimits
 LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolution& resolution)
 {
-    constexpr double LEAST = 0.5; // of the base, which is 30 s unless set
+    constexpr double LEAST = 0.5; // factor of the base, which is 30 s unless set
     constexpr double MOST = 1.5;
-    constexpr int64_t STREAMS = int64_t{0x6e656967} << 31; // far from those that users assign
+    constexpr int64_t STREAMS = int64_t{0x6e656967} << 31; // far from streams that users assign
     constexpr int64_t INTERFACES = 1024;
     const int64_t stream =
         STREAMS + 2 * (node->GetId() * INTERFACES + interface % INTERFACES) + (isIpv6 ? 1 : 0);
@@ -140,7 +140,7 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
         SetBySysctl(resolution.m_sysctls, isIpv6, interface, name, apply);
     };
     set("base_reachable_time_ms", [&](uint32_t ms) { limits.reachable = MilliSeconds(ms); });
-    // A kernel's timers are late in proportion to their length; so are the defaults.
+    // A kernel's timers are late in proportion to their length; the defaults include that.
     set("delay_first_probe_time",
         [&](uint32_t s) { limits.delay = NeighbourLimits().delay * (s / 5.0); });
     set("retrans_time_ms",
@@ -150,8 +150,8 @@ LimitsOf(Ptr<Node> node, uint32_t interface, bool isIpv6, const AddressResolutio
     limits.reachable = limits.reachable * random->GetValue();
     if (resolution.m_onRadio)
     {
-        constexpr double OWN = 0.1;       // s: some hundred frames
-        constexpr double MAX_JITTER = 10; // ms, as ns-3's
+        constexpr double OWN = 0.1;       // s: duration of some hundred frames
+        constexpr double MAX_JITTER = 10; // ms, as in ns-3
         limits.interval += Seconds(random->GetValue(0, OWN));
         random->SetAttribute("Min", DoubleValue(0));
         random->SetAttribute("Max", DoubleValue(MAX_JITTER));

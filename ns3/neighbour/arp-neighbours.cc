@@ -53,7 +53,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         return m_cache;
     }
 
-    /** Takes the packets for a neighbour that wait in ns-3's cache. */
+    /** Takes the packets that wait in ns-3's cache for a neighbour. */
     void TakeWaiting(Ipv4Address to)
     {
         ArpCache::Entry* entry = m_cache->Lookup(to);
@@ -63,7 +63,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
         }
         if (entry->GetMacAddress().IsInvalid())
         {
-            // ns-3 has just made it: before it there was none, or the cache has been flushed.
+            // ns-3 has just created the entry: before, there was none or the cache was flushed.
             m_table.Forget(ToWire(to));
         }
         std::vector<NeighbourTable::Waiting> all;
@@ -72,7 +72,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
             all.push_back({each.first, each.second});
         }
         entry->MarkDead();
-        entry->SetMacAddress(m_cache->GetDevice()->GetBroadcast()); // not new any more
+        entry->SetMacAddress(m_cache->GetDevice()->GetBroadcast()); // makes the entry not new
         if (!m_cache->GetDevice()->IsLinkUp())
         {
             for (const auto& each : all)
@@ -178,7 +178,7 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
                 entry = m_cache->Add(ToIpv4(of)); // alive
             }
         }
-        else if (!entry->IsWaitReply()) // whose packets will be taken at this time
+        else if (!entry->IsWaitReply()) // a waiting entry's packets will be taken at this time
         {
             entry->MarkDead();
         }
@@ -210,9 +210,9 @@ class ArpNeighbours::Interface : public NeighbourTable::Link
             Create<ArpQueueDiscItem>(Create<Packet>(), to, ArpL3Protocol::PROT_NUMBER, header));
     }
 
-    Ptr<Node> m_node;              //!< whose it is
+    Ptr<Node> m_node;              //!< the interface's node
     Ptr<TrafficControlLayer> m_tc; //!< sends
-    Ptr<ArpCache> m_cache;         //!< ns-3's
+    Ptr<ArpCache> m_cache;         //!< ns-3's cache
     NeighbourTable m_table;        //!< the neighbours
 };
 
@@ -256,7 +256,7 @@ ArpNeighbours::Add(Ptr<ArpCache> cache, const NeighbourLimits& limits)
     {
         if (known.device == device && known.handler.IsEqual(handler))
         {
-            return; // the device has taken the place of one that had it
+            return; // another device with this interface has taken its place
         }
     }
     m_node->RegisterProtocolHandler(handler, ArpL3Protocol::PROT_NUMBER, device);

@@ -21,14 +21,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * ARP (RFC 826) as Linux does it (net/ipv4/arp.c of Linux 6.18), in place of ns-3's, for the
- * interfaces it was given.
+ * ARP (RFC 826) as implemented by Linux (net/ipv4/arp.c of Linux 6.18), in place of ns-3's, for the
+ * interfaces of Add().
  *
  * ns-3's ArpL3Protocol, which IP interfaces call and which cannot be replaced, sends through the
- * traffic control layer that it was given: this object. Its requests are therefore taken for what
- * they say, that a packet waits in an ArpCache for an address, and never sent; nor are its replies.
- * An entry of an ArpCache is alive while the neighbour may be used without this object being told,
- * and else dead and expired, so that the next packet makes ns-3 request it.
+ * traffic control layer that was set: this object. Its requests are therefore interpreted as the
+ * information that a packet waits in an ArpCache for an address, and never sent; nor are its
+ * replies. An entry of an ArpCache is alive while the neighbour may be used without a notification
+ * of this object, and else dead and expired, so that the next packet makes ns-3 request it.
  */
 class ArpNeighbours : public TrafficControlLayer
 {
@@ -40,13 +40,13 @@ class ArpNeighbours : public TrafficControlLayer
     ~ArpNeighbours() override;
 
     /**
-     * @param cache of an interface whose neighbours are asked for as Linux does from now on;
-     * no effect if they are
+     * @param cache the cache of an interface whose neighbours are from now on resolved as by Linux;
+     * no effect if they are already
      * @param limits the timers and limits
      */
     void Add(Ptr<ArpCache> cache, const NeighbourLimits& limits);
 
-    /** Takes what ns-3's ARP sends.
+    /** Takes the messages of ns-3's ARP.
      * @param device the device
      * @param item a request or a reply */
     void Send(Ptr<NetDevice> device, Ptr<QueueDiscItem> item) override;
@@ -65,8 +65,8 @@ class ArpNeighbours : public TrafficControlLayer
                        NetDevice::PacketType type);
 
     Ptr<Node> m_node;                                                  //!< the node
-    Ptr<TrafficControlLayer> m_tc;                                     //!< its own
-    std::map<Ptr<NetDevice>, std::unique_ptr<Interface>> m_interfaces; //!< by device
+    Ptr<TrafficControlLayer> m_tc;                                     //!< the node's own layer
+    std::map<Ptr<NetDevice>, std::unique_ptr<Interface>> m_interfaces; //!< interfaces by device
 };
 
 } // namespace ns3

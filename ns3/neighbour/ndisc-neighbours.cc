@@ -25,9 +25,9 @@ NS_OBJECT_ENSURE_REGISTERED(NdiscNeighbours);
 namespace
 {
 
-constexpr uint8_t HOP_LIMIT = 255; // RFC 4861, section 7.1: nobody has forwarded it
+constexpr uint8_t HOP_LIMIT = 255; // RFC 4861, section 7.1: not forwarded by any router
 
-/** @return the link-layer address that an option of a message says; nothing: it has none */
+/** @return the link-layer address in an option of a message; none: there is no such option */
 std::optional<Address>
 FindLinkLayerAddress(Ptr<Packet> options, uint8_t wanted)
 {
@@ -78,7 +78,7 @@ NdiscNeighbours::NdiscNeighbours(Ptr<Icmpv6L4Protocol> icmpv6,
     : m_icmpv6(icmpv6), m_interface(interface), m_table(*this, limits)
 {
     SetNode(icmpv6->GetNode());
-    // For duplicate address detection, which the interface asks for here.
+    // Needed for duplicate address detection, which the interface requests here.
     SetDownTarget6(Ptr<IpL4Protocol>(icmpv6)->GetDownTarget6());
     BooleanValue detects;
     TimeValue timeout;
@@ -117,7 +117,7 @@ NdiscNeighbours::Use(const Ipv6Address& to, Ptr<NdiscCache> cache)
     }
     else if (entry->IsStale() && !m_table.Find(ToWire(to)))
     {
-        // A router has told it (HandleRS(), HandleRA()).
+        // A router has announced the address (HandleRS(), HandleRA()).
         NeighbourTable::News news;
         news.address = entry->GetMacAddress();
         news.isNew = true;
@@ -210,7 +210,7 @@ NdiscNeighbours::HandleAdvertisement(Ptr<Packet> packet, const Ipv6Header& heade
     const Ipv6Address target = message.GetIpv6Target();
     if (IsOwn(target))
     {
-        return false; // somebody else has the address
+        return false; // another node has the address
     }
     const auto state = m_table.Find(ToWire(target));
     const bool isForAll = header.GetDestination().IsMulticast();
@@ -230,7 +230,7 @@ NdiscNeighbours::HandleAdvertisement(Ptr<Packet> packet, const Ipv6Header& heade
     return true;
 }
 
-// The advertisement uses the neighbour's entry, as that of ndisc_send_na() does.
+// Sends an advertisement to the neighbour's entry, as ndisc_send_na() does.
 void
 NdiscNeighbours::Advertise(const Ipv6Address& target, const Ipv6Address& to, bool isToAll)
 {

@@ -17,9 +17,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Neighbour discovery (RFC 4861) as Linux does it (net/ipv6/ndisc.c of Linux 6.18), in place of
- * ns-3's, for one interface: that interface's ICMPv6, which leaves everything but address
- * resolution to the node's. ns-3's NdiscCache shows the neighbours.
+ * Neighbour discovery (RFC 4861) as implemented by Linux (net/ipv6/ndisc.c of Linux 6.18), in place
+ * of ns-3's, for one interface: that interface's ICMPv6, which leaves everything except address
+ * resolution to the node's ICMPv6. ns-3's NdiscCache shows the neighbours.
  */
 class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
 {
@@ -28,7 +28,7 @@ class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
     static TypeId GetTypeId();
 
     /**
-     * @param icmpv6 the node's
+     * @param icmpv6 the node's ICMPv6
      * @param interface one of the node's interfaces
      * @param limits the timers and limits
      */
@@ -36,7 +36,7 @@ class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
                     Ptr<Ipv6Interface> interface,
                     const NeighbourLimits& limits);
 
-    /** @param dropped gets each packet that has waited in vain, with its IPv6 header */
+    /** @param dropped called with each packet that has waited in vain, with its IPv6 header */
     void SetDropCallback(Callback<void, Ptr<const Packet>> dropped)
     {
         m_dropped = dropped;
@@ -77,10 +77,10 @@ class NdiscNeighbours : public Icmpv6L4Protocol, public NeighbourTable::Link
     std::optional<Address> Use(const Ipv6Address& to, Ptr<NdiscCache> cache);
     bool IsOwn(const Ipv6Address& address) const;
 
-    Ptr<Icmpv6L4Protocol> m_icmpv6;              //!< the node's
+    Ptr<Icmpv6L4Protocol> m_icmpv6;              //!< the node's ICMPv6
     Ptr<Ipv6Interface> m_interface;              //!< the interface
-    NeighbourTable m_table;                      //!< its neighbours
-    Callback<void, Ptr<const Packet>> m_dropped; //!< packets that waited in vain
+    NeighbourTable m_table;                      //!< the interface's neighbours
+    Callback<void, Ptr<const Packet>> m_dropped; //!< called with packets that waited in vain
 };
 
 } // namespace ns3

@@ -18,8 +18,8 @@ namespace
 {
 
 /**
- * The memory that Linux counts for a packet that a program has sent (skb->truesize): what its
- * allocator gives for the link header, the packet and the skb_shared_info, and the sk_buff itself.
+ * Returns the memory that Linux counts for a packet that a program has sent (skb->truesize): the
+ * allocations for the link header, the packet and the skb_shared_info, and the sk_buff itself.
  * Measured with Linux 6.18.
  */
 uint64_t
@@ -198,7 +198,7 @@ NeighbourTable::Enter(const IpAddress& to, Neighbour& neighbour, State state)
 void
 NeighbourTable::SetTimer(const IpAddress& to, Neighbour& neighbour, Time after)
 {
-    const Time least = MilliSeconds(10); // HZ/100 in neigh_timer_handler(), where limits may be 0
+    const Time least = MilliSeconds(10); // HZ/100 in neigh_timer_handler(); limits may be 0
     neighbour.timer.Cancel();
     neighbour.timer =
         Simulator::Schedule(std::max(after, least), &NeighbourTable::HandleTimer, this, to);
@@ -230,7 +230,7 @@ NeighbourTable::HandleTimer(IpAddress to)
     }
 }
 
-// Whether it was used lately must be known when its time is over, so that it is watched before.
+// Watches the neighbour before its time is over, so that its latest use is known by then.
 void
 NeighbourTable::ExpireReachable(const IpAddress& to, Neighbour& neighbour)
 {

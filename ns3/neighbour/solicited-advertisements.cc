@@ -20,7 +20,7 @@ namespace ns3
 namespace
 {
 
-/** @return the solicited advertisement that a message is, if it has no options */
+/** @return the solicited advertisement in a message, if it has no options */
 std::optional<Icmpv6NA>
 FindBareAdvertisement(const Ipv6Header& header, Ptr<const Packet> message)
 {
@@ -38,7 +38,7 @@ FindBareAdvertisement(const Ipv6Header& header, Ptr<const Packet> message)
     return advertisement.GetFlagS() ? std::optional(advertisement) : std::nullopt;
 }
 
-/** Confirms the neighbour at the address that its entry has (RFC 4861, section 7.2.5). */
+/** Confirms the neighbour at the address of its entry (RFC 4861, section 7.2.5). */
 void
 Confirm(Ptr<Ipv6Interface> interface, const Icmpv6NA& advertisement)
 {
@@ -59,7 +59,7 @@ Confirm(Ptr<Ipv6Interface> interface, const Icmpv6NA& advertisement)
     }
 }
 
-/** Called for each packet that is for the node. */
+/** Called for each packet delivered to the node. */
 void
 OnDelivery(Ipv6L3Protocol* ipv6, const Ipv6Header& header, Ptr<const Packet> packet, uint32_t i)
 {

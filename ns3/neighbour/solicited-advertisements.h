@@ -16,11 +16,11 @@ namespace ns3
  * Lets a neighbour that answers a node's probe confirm its entry in ns3::NdiscCache also when the
  * advertisement has no link-layer address. A solicitation to one neighbour needs none in its answer
  * (RFC 4861, section 4.4), and Linux sends none (ndisc_send_na()). ns-3 ignores such answers
- * (Icmpv6L4Protocol::HandleNA()): an entry that is probed loses what is sent for three seconds.
+ * (Icmpv6L4Protocol::HandleNA()): an entry that is probed loses the packets sent for three seconds.
  *
- * Interfaces with another resolution than ns-3's (ResolveAddressesAsKernelsDo()) are left alone.
+ * Interfaces without ns-3's resolution (ResolveAddressesAsKernelsDo()) are left unchanged.
  *
- * @param node without IPv6 nothing is done
+ * @param node the node; no effect without IPv6
  */
 void TakeAdvertisementsWithoutAddress(Ptr<Node> node);
 

@@ -20,7 +20,7 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @param node a node
- * @return its addresses, which the client that has its programs has, too; without loopback's
+ * @return the node's addresses without loopback's; the client that has its programs has the same
  */
 std::vector<viaduct::wire::IpAddress> AddressesOfClient(Ptr<Node> node);
 
@@ -28,14 +28,15 @@ std::vector<viaduct::wire::IpAddress> AddressesOfClient(Ptr<Node> node);
  * @ingroup viaduct
  * Give the programs of a node to a host, which answers echo requests itself.
  * @param node the node, which has its Internet stack and its addresses
- * @param carrier takes packets to the host; its own go to ProgramPort::FromProgram()
+ * @param carrier takes packets to the host; the host's packets go to ProgramPort::FromProgram()
  * @return the node's program port
  */
 Ptr<ProgramPort> InstallClient(Ptr<Node> node, const ProgramPort::Carrier& carrier);
 
 /**
  * @ingroup viaduct
- * Gives them to a host at the end of an Ethernet wire (viaduct::tunnel::ClientWire).
+ * Give the programs of a node to a host at the end of an Ethernet wire
+ * (viaduct::tunnel::ClientWire).
  * @param node the node
  * @param frames the wire
  * @return the node's program port

@@ -43,7 +43,7 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** Whether it is an IPv6 extension header: these are handled like protocols, but are none. */
+/** @return whether the number is an IPv6 extension header's, which is handled like a protocol */
 bool
 IsExtension(int number)
 {
@@ -168,7 +168,7 @@ ControlPlane::LeaveIcmpToKernel(Ptr<Node> node)
         icmp->SetDownTarget(Nowhere<Ipv4Address, Ipv4Route>());
     }
     const auto silence = [](Ptr<IpL4Protocol> icmp) {
-        icmp->SetAttribute("DAD", BooleanValue(false)); // it does not use the down target
+        icmp->SetAttribute("DAD", BooleanValue(false)); // DAD does not use the down target
         icmp->SetDownTarget6(Nowhere<Ipv6Address, Ipv6Route>());
     };
     const Ptr<IpL4Protocol> icmpv6 = node->GetObject<Icmpv6L4Protocol>();

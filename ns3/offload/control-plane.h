@@ -32,16 +32,16 @@ namespace ns3
  * Determines which ports, protocols and EtherTypes a node's protocols use, and opens kernel sockets
  * that match exactly those.
  *
- * Derived from the node itself: UDP sockets that are bound to a port, raw sockets, IP protocols
- * other than TCP, UDP and ICMP, and EtherTypes other than IP and ARP that somebody handles. Sockets
- * bound to a loopback address are ignored. The node is scanned when the simulation starts, then
- * every ScanInterval; a packet sent from a socket that was opened in between opens its own kernel
- * socket. Sockets stay open until the run ends.
+ * The uses are derived from the node itself: UDP sockets that are bound to a port, raw sockets, IP
+ * protocols other than TCP, UDP and ICMP, and EtherTypes other than IP and ARP that have a protocol
+ * handler. Sockets bound to a loopback address are ignored. The node is scanned when the simulation
+ * starts, then every ScanInterval; a packet sent from a socket that was opened between two scans
+ * opens its kernel socket. Sockets stay open until the run ends.
  */
 class ControlPlane : public Object
 {
   public:
-    using Claim = viaduct::io::ControlClaim; //!< what one kernel socket carries
+    using Claim = viaduct::io::ControlClaim; //!< the packets that one kernel socket carries
 
     /** Opens a kernel socket for a claim on an interface; throws viaduct::Error. */
     using Open = std::function<viaduct::UniqueFd(const std::string& interface, const Claim& claim)>;
@@ -61,14 +61,14 @@ class ControlPlane : public Object
 
     /**
      * @param node the node whose sockets are scanned
-     * @param plane its data plane
+     * @param plane the node's data plane
      * @param open opens kernel sockets
      */
     void SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open open);
     /**
-     * Leaves ICMP to the kernel: ns-3's own ICMP and ICMPv6 send nothing any more. Otherwise a
-     * packet of theirs, or a raw socket for ICMP, would let ns-3 see echo requests too, and each
-     * would be answered twice. Raw sockets still send and receive ICMP.
+     * Leaves ICMP to the kernel: ns-3's own ICMP and ICMPv6 no longer send anything. Otherwise a
+     * packet that they send, or a raw socket for ICMP, would let ns-3 see echo requests too, and
+     * each would be answered twice. Raw sockets still send and receive ICMP.
      * @param node a node whose kernel has its addresses and resolves its next hops
      */
     static void LeaveIcmpToKernel(Ptr<Node> node);
@@ -76,21 +76,21 @@ class ControlPlane : public Object
      * Adds an interface.
      * @param device the device
      * @param name the kernel's name of the interface
-     * @param port what serves it; owned by the device. Null: its control packets are read in
-     * another way (a filtered packet socket), and the kernel sockets are only held, so that the
-     * kernel does not answer with ICMP errors
+     * @param port the port that serves the interface; owned by the device. Null: the interface's
+     * control packets are read in another way (a filtered packet socket), and the kernel sockets
+     * are only held, so that the kernel does not answer with ICMP errors
      */
     void AddInterface(Ptr<NetDevice> device,
                       const std::string& name,
                       viaduct::io::ControlPort* port);
-    /** Scans now and then periodically. To be called when the node is initialized. */
+    /** Scans now and then periodically. Must be called when the node is initialized. */
     void Start();
     /** Scans once. */
     void Scan();
 
     /**
      * @param device a device, or null for sockets that are not bound to a device
-     * @return what the node's protocols use on this device
+     * @return the claims of the node's protocols on this device
      */
     std::set<Claim> FindClaims(Ptr<NetDevice> device) const;
     /** @return the uses that no kernel socket can serve, one line each; empty if there are none */
@@ -107,7 +107,7 @@ class ControlPlane : public Object
         std::string name;                        //!< the kernel's name
         viaduct::io::ControlPort* port;          //!< null: sockets are only held
         std::set<Claim> claims;                  //!< open claims
-        std::map<Claim, viaduct::UniqueFd> held; //!< without a port
+        std::map<Claim, viaduct::UniqueFd> held; //!< sockets if there is no port
         std::set<Claim> refused;                 //!< claims that could not be opened
     };
 
@@ -119,9 +119,9 @@ class ControlPlane : public Object
     void ScanAndSchedule();
 
     Ptr<Node> m_node;                                //!< the scanned node
-    const viaduct::fib::DataPlane* m_plane{nullptr}; //!< its data plane
+    const viaduct::fib::DataPlane* m_plane{nullptr}; //!< the node's data plane
     Open m_open;                                     //!< opens kernel sockets
-    std::list<Interface> m_interfaces;               //!< its interfaces
+    std::list<Interface> m_interfaces;               //!< the node's interfaces
     std::set<Claim> m_ipProtocols;                   //!< found once: they do not change
     bool m_ipProtocolsFound{false};                  //!< whether they were determined
     std::vector<std::string> m_unsupported;          //!< refused claims

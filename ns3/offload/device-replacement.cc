@@ -50,7 +50,7 @@ ReplaceInIpv4(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         return;
     }
     ns3access::ReplaceInReverseMap(*ipv4, oldDevice, newDevice);
-    ipv4->GetInterface(index)->SetDevice(newDevice); // makes an ARP cache of its own
+    ipv4->GetInterface(index)->SetDevice(newDevice); // makes a new ARP cache
     Ptr<TrafficControlLayer> tc = node->GetObject<TrafficControlLayer>();
     tc->RegisterProtocolHandler(
         MakeCallback(&Ipv4L3Protocol::Receive, ipv4), Ipv4L3Protocol::PROT_NUMBER, newDevice);
@@ -81,7 +81,7 @@ ReplaceInIpv6(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         MakeCallback(&Ipv6L3Protocol::Receive, ipv6), Ipv6L3Protocol::PROT_NUMBER, newDevice);
 }
 
-/** Those of sockets that protocols bound when their interface came up (DSDV, AODV). */
+/** Rebinds the sockets that protocols bound when their interface came up (DSDV, AODV). */
 void
 Rebind(const std::vector<Ptr<Socket>>& sockets, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
 {

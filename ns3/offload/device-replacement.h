@@ -14,8 +14,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Replaces a device by another one: in IPv4 and IPv6 (same interface index, addresses, state and
- * metric; own ARP and neighbour caches), in the traffic control layer (without queue disc: the
+ * Replaces a device by a new one: in IPv4 and IPv6 (same interface index, addresses, state and
+ * metric; new ARP and neighbour caches), in the traffic control layer (without queue disc: the
  * layers below the new device do the queueing), for protocol handlers that were registered for the
  * old device, and for sockets that are already bound to it. Routing protocols and applications see
  * no difference. The old device stays in the node, unused.

@@ -22,10 +22,10 @@ namespace ns3
 /** Lets a lab's data plane forward the frames of an RBridge.
  * @param node the RBridge in the lab
  * @param attachments the interfaces of all nodes
- * @param broker of the lab
+ * @param broker the lab's broker
  * @param held leaves the tables in the memory until RBridgeSharedPlane::Release()
  * @return the RBridge and its plane, which it owns; null if the node has no interface
- * @throw viaduct::UsageError if the RBridge's ports are other devices
+ * @throw viaduct::UsageError if the RBridge's ports are not the node's devices
  */
 std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
     const viaduct::lab::Node& node,
@@ -36,9 +36,9 @@ std::pair<Ptr<RBridge>, RBridgeSharedPlane*> AttachRBridge(
 /** Lets a lab's forwarder run the program of a node with a FrameForwarder.
  * @param node the node in the lab
  * @param attachments the interfaces of all nodes
- * @param broker of the lab
+ * @param broker the lab's broker
  * @param held leaves the table in the memory until FrameForwarder::Release()
- * @throw viaduct::UsageError if its ports are other devices
+ * @throw viaduct::UsageError if its ports are not the node's devices
  */
 void AttachFrameForwarder(const viaduct::lab::Node& node,
                           const std::vector<LabHelper::Attachment>& attachments,

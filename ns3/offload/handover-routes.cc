@@ -40,7 +40,7 @@ HandoverRoutes::AddNeighbours(const std::vector<viaduct::fib::Route>& routes,
 void
 HandoverRoutes::DoApply(const viaduct::fib::RouteChanges& changes)
 {
-    // The kernel may have lost a route that is replaced, with its interface.
+    // The kernel may have lost a route that is replaced, together with the route's interface.
     if (!m_upcalls->IsOpen() || (changes.added.empty() && changes.replaced.empty()))
     {
         return m_routes->Apply(changes);

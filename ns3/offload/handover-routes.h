@@ -17,16 +17,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Installs routes so that no packet overtakes another: what takes a new route waits in the kernel
- * until the packets that went up before have been sent. The wait is that of three calls of the
- * broker and of sending what was there.
+ * Installs routes so that no packet overtakes another: a packet that takes a new route waits in the
+ * kernel until the packets that went up before have been sent. The wait is the duration of three
+ * calls of the broker and of sending these packets.
  */
 class HandoverRoutes : public viaduct::fib::RouteSink
 {
   public:
     /**
      * @param routes the node's data plane
-     * @param upcalls its packets without a route
+     * @param upcalls the node's packets without a route
      */
     HandoverRoutes(std::shared_ptr<viaduct::fib::RouteSink> routes, Ptr<UpcallPort> upcalls);
 
@@ -36,7 +36,7 @@ class HandoverRoutes : public viaduct::fib::RouteSink
                        std::vector<UpcallPort::Neighbour>& neighbours) const;
 
     std::shared_ptr<viaduct::fib::RouteSink> m_routes; //!< the node's data plane
-    Ptr<UpcallPort> m_upcalls;                         //!< packets without a route
+    Ptr<UpcallPort> m_upcalls;                         //!< the node's packets without a route
 };
 
 } // namespace ns3

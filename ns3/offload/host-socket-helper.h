@@ -28,15 +28,15 @@ namespace ns3
  *   HostSocketHelper().Install(nodes, lab);
  * @endcode
  *
- * The simulator must be ReactorSimulatorImpl. Errors are thrown as viaduct::Error; those that
- * nobody catches end a program with a LabHelper with one line.
+ * The simulator must be ReactorSimulatorImpl. Errors are thrown as viaduct::Error; uncaught
+ * errors end a program with a LabHelper with one line.
  */
 class HostSocketHelper
 {
   public:
-    /** Whether applications that cannot be told a factory (UdpEcho, UdpClient, ThreeGppHttp...)
-     * get the host's sockets, too. A routing protocol would get them as well: only nodes with
-     * static, global or no routes can have it.
+    /** Sets whether applications whose factory cannot be chosen (UdpEcho, UdpClient,
+     * ThreeGppHttp...) get the host's sockets, too. A routing protocol would get them as well: only
+     * nodes with static, global or no routes can have this setting.
      * @param on default false
      */
     void SetDefault(bool on)
@@ -45,8 +45,8 @@ class HostSocketHelper
     }
 
     /** Gives nodes of a lab the sockets of their namespaces. Sockets bound to a device, and groups
-     * joined on one, need a node whose data plane has left the simulator: on others programs have
-     * no access to the interfaces.
+     * joined on a device, need a node whose data plane is outside the simulator: on other nodes
+     * programs have no access to the interfaces.
      * @param nodes the nodes
      * @param lab the lab, after its Install()
      * @throw viaduct::UsageError for a simulator or a node that cannot have them
@@ -55,17 +55,17 @@ class HostSocketHelper
 
     /** Gives a node the sockets of a namespace.
      * @param node the node
-     * @param networkNamespace its name (`ip netns`), which takes CAP_SYS_ADMIN; empty: this
-     * process's own
+     * @param networkNamespace the name of a namespace (`ip netns`), which requires CAP_SYS_ADMIN;
+     * empty: the namespace of this process
      * @throw viaduct::UsageError for a simulator or a node that cannot have them
      * @throw viaduct::SystemError if there is no such namespace
      */
     void Install(Ptr<Node> node, const std::string& networkNamespace = "") const;
 
-    /** After Install(node, networkNamespace): names the interface of a device of the node, for
-     * sockets that are bound to it, and for groups.
+    /** Names the interface of a device of the node, for sockets that are bound to the device, and
+     * for groups. Must be called after Install(node, networkNamespace).
      * @param device the device
-     * @param networkNamespace as in Install()
+     * @param networkNamespace the same as in Install()
      * @param interface the interface's name there
      * @throw viaduct::SystemError if there is no such interface
      */

@@ -47,7 +47,7 @@ InterfaceMirror::SetNode(Ptr<Node> node, std::unique_ptr<Sink> sink)
 void
 InterfaceMirror::AddInterface(Ptr<NetDevice> device, const std::string& name)
 {
-    // The lab was built with every address, of interfaces that are down, too.
+    // The lab was built with all addresses, including those of interfaces that are down.
     State state{true, {}};
     for (const auto& address : ipfamily::AddressesOf(m_node, device))
     {
@@ -145,7 +145,7 @@ InterfaceMirror::Poll()
         }
         catch (const viaduct::Error& error)
         {
-            interface.state = state; // the same would be refused again
+            interface.state = state; // the kernel would refuse the same again
             m_refused.push_back(interface.name + ": " + error.what());
             NS_LOG_WARN("node " << m_node->GetId() << " " << m_refused.back());
         }

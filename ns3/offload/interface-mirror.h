@@ -23,12 +23,12 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Passes changes of a node's IP interfaces (SetDown(), SetUp(), AddAddress(), RemoveAddress() of
- * Ipv4 and Ipv6) on to the kernel that forwards its packets.
+ * Ipv4 and Ipv6) on to the kernel that forwards the node's packets.
  *
  * ns-3 reports these changes to the routing protocol alone, so the interfaces are compared with
  * their last state every PollInterval. An interface that is down for IPv4 and IPv6 is set down in
- * the kernel; one that is down for one of them loses the addresses of this one there. Only changes
- * are passed on, so what others do to the kernel's interfaces lasts.
+ * the kernel; an interface that is down for one of them loses the addresses of that version there.
+ * Only changes are passed on, so changes that other programs make to the kernel's interfaces last.
  */
 class InterfaceMirror : public Object
 {
@@ -38,11 +38,11 @@ class InterfaceMirror : public Object
     {
       public:
         virtual ~Sink() = default;
-        /** @param interface its name
+        /** @param interface the interface's name
          * @param up whether it is up */
         virtual void SetUp(const std::string& interface, bool up) = 0;
-        /** @param interface its name
-         * @param addresses all of it except link-local ones */
+        /** @param interface the interface's name
+         * @param addresses all its addresses except link-local ones */
         virtual void SetAddresses(const std::string& interface,
                                   const std::vector<viaduct::wire::IpPrefix>& addresses) = 0;
     };
@@ -52,11 +52,12 @@ class InterfaceMirror : public Object
 
     /**
      * @param node the node
-     * @param sink its interfaces in the kernel
+     * @param sink the node's interfaces in the kernel
      */
     void SetNode(Ptr<Node> node, std::unique_ptr<Sink> sink);
     /**
-     * Adds an interface, whose state in the kernel is that of the device's IP interfaces now, up.
+     * Adds an interface. The kernel's interface must be up, with the addresses that the device's IP
+     * interfaces have now.
      * @param device the device
      * @param name the kernel's name of the interface
      */
@@ -74,32 +75,32 @@ class InterfaceMirror : public Object
     void DoDispose() override;
 
   private:
-    /** What the kernel must have. */
+    /** The state that the kernel's interface must have. */
     struct State
     {
         bool up;                                        //!< for IPv4 or IPv6
-        std::vector<viaduct::wire::IpPrefix> addresses; //!< without link-local ones
+        std::vector<viaduct::wire::IpPrefix> addresses; //!< except link-local ones
         bool operator==(const State&) const = default;
     };
 
     /** An interface of the node. */
     struct Interface
     {
-        Ptr<NetDevice> device; //!< of the IP interfaces
-        std::string name;      //!< in the kernel
-        State state;           //!< that the kernel has
+        Ptr<NetDevice> device; //!< the device of the IP interfaces
+        std::string name;      //!< the kernel's name
+        State state;           //!< the state that the kernel has
     };
 
     State Look(Ptr<NetDevice> device) const;
     void Apply(Interface& interface, const State& state);
     void Poll();
 
-    Ptr<Node> m_node;                    //!< whose interfaces
-    std::unique_ptr<Sink> m_sink;        //!< the kernel's
-    std::vector<Interface> m_interfaces; //!< all of the lab
-    std::vector<std::string> m_refused;  //!< lines
-    Time m_pollInterval;                 //!< between comparisons
-    EventId m_poll;                      //!< the next one
+    Ptr<Node> m_node;                    //!< the node that has the interfaces
+    std::unique_ptr<Sink> m_sink;        //!< the kernel's interfaces
+    std::vector<Interface> m_interfaces; //!< all interfaces in the lab
+    std::vector<std::string> m_refused;  //!< refused changes, one line each
+    Time m_pollInterval;                 //!< time between comparisons
+    EventId m_poll;                      //!< the next comparison
 };
 
 } // namespace ns3

@@ -67,15 +67,15 @@ struct LabHelper::State
         }
     }
 
-    std::shared_ptr<Client> broker;      //!< who built it
+    std::shared_ptr<Client> broker;      //!< built the lab
     std::vector<Attachment> attachments; //!< all interfaces
     std::map<std::string, OffloadHelper::Offload>
         offloads; //!< nodes whose data plane left the simulator
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
-    std::map<std::string, Ptr<TransportGuard>> guards;    //!< of all nodes with UDP
-    std::list<LinkWatch> links;                           //!< a node each
+    std::map<std::string, Ptr<TransportGuard>> guards;    //!< for each node with UDP
+    std::list<LinkWatch> links;                           //!< one a node
     std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>>
-        planes;                        //!< of RBridges whose data plane left the simulator; theirs
+        planes;                        //!< planes outside ns-3, owned by their RBridges
     std::vector<std::string> ignored;  //!< effects left out
     std::vector<std::string> exceeded; //!< limits of the machine
 };
@@ -90,7 +90,8 @@ Quit(const viaduct::Error& error)
     std::exit(static_cast<int>(error.status()));
 }
 
-/** Ends the run soon after the broker: nobody changes the lab's routes any more. */
+/** Ends the run soon after the broker has ended, because then no process changes the lab's
+ * routes. */
 void
 WatchBroker(std::weak_ptr<Client> watched)
 {
@@ -102,10 +103,10 @@ WatchBroker(std::weak_ptr<Client> watched)
     }
 }
 
-/** What std::terminate() called before. */
+/** The handler that std::terminate() called before. */
 std::terminate_handler g_terminate = nullptr;
 
-/** Prints an error that nobody caught, which an event of the simulator threw, as Quit() does. */
+/** Prints an uncaught error that an event of the simulator threw, as Quit() does. */
 [[noreturn]] void
 QuitOnUncaught()
 {
@@ -129,8 +130,8 @@ QuitOnUncaught()
     std::abort();
 }
 
-/** For each interface its port, and sockets of the protocols on it; for each node the link monitor
- * and a program device. */
+/** Requires descriptors for a plan: for each interface its port, and sockets of the protocols on
+ * it; for each node the link monitor and a program device. */
 void
 RequireDescriptors(const LabPlan& plan)
 {
@@ -476,8 +477,9 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
 LabHelper::Frames
 LabHelper::ControlFramesOf(const viaduct::forward::ProgramDescription& program)
 {
-    // A socket of that EtherType would get frames with a VLAN tag, too, and without the tag
-    // (__netif_receive_skb_core() of net/core/dev.c); those are the program's, as in the simulator.
+    // A socket of that EtherType would also get frames with a VLAN tag, without the tag
+    // (__netif_receive_skb_core() of net/core/dev.c); these frames belong to the program, as in the
+    // simulator.
     const std::string type = std::to_string(program.control_type); // 0: there are none
     return type == "0" ? Frames{.etherType = 0} : Frames{.filter = "ether proto " + type};
 }
@@ -546,7 +548,7 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
 {
     auto socket = m_state->broker->OpenPacketSocket(
         {.node = attachment.nodeName, .interface = attachment.interface});
-    // As in ns-3's EmuFdNetDeviceHelper: a blocking socket bound to all protocols.
+    // The socket must be as in ns-3's EmuFdNetDeviceHelper: blocking, bound to all protocols.
     const int fd = socket.fd.get();
     viaduct::SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
     viaduct::SetSocketOption(fd, SOL_PACKET, PACKET_AUXDATA, 1, "PACKET_AUXDATA");

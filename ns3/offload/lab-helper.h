@@ -47,20 +47,20 @@ namespace ns3
 class LabHelper
 {
   public:
-    /** Where packets are forwarded. */
+    /** The place where packets are forwarded. */
     enum Mode
     {
-        TRADITIONAL, //!< in the simulator, through ns-3's own FdNetDevice (the baseline)
-        EMULATE,     //!< in the simulator, through RingNetDevice
-        OFFLOAD,     //!< in the kernel, by the routes the simulator's protocols compute
+        TRADITIONAL, //!< ns-3, through its own FdNetDevice (the baseline)
+        EMULATE,     //!< ns-3, through RingNetDevice
+        OFFLOAD,     //!< the kernel, by the routes that the simulator's protocols compute
     };
 
     /** @param mode "traditional", "emulate" or "offload"; another word ends the program */
     explicit LabHelper(const std::string& mode = "offload");
-    /** @param mode where packets are forwarded */
+    /** @param mode the place where packets are forwarded */
     explicit LabHelper(Mode mode);
 
-    /** @param name of the lab; namespaces are named NAME.NODE. Default "ns3". */
+    /** @param name the lab's name; namespaces are named NAME.NODE. Default "ns3". */
     void SetLabName(const std::string& name)
     {
         m_settings.name = name;
@@ -68,15 +68,15 @@ class LabHelper
 
     /**
      * @param node a node
-     * @param plane what forwards its packets, independently of the mode of the other nodes:
-     *        viaduct::fib::kKernelPlane, kEbpfPlane, kAutoPlane or kSimulatorPlane
+     * @param plane forwards the node's packets, independently of the mode of the other nodes:
+     * viaduct::fib::kKernelPlane, kEbpfPlane, kAutoPlane or kSimulatorPlane
      */
     void SetDataPlane(Ptr<Node> node, const viaduct::fib::DataPlane& plane);
     /** Moves an interface of the machine into a node's namespace during the run.
      * @param node the node
      * @param interface its name on the machine, e.g. "eth1"; also its name in the node
-     * @param device the ns-3 device whose place it takes; that device's channel is ignored. Null:
-     * only the kernel and programs use the interface.
+     * @param device the ns-3 device that it replaces; that device's channel is ignored. Null: only
+     * the kernel and programs use the interface.
      */
     void AddPhysicalInterface(Ptr<Node> node,
                               const std::string& interface,
@@ -91,10 +91,10 @@ class LabHelper
         m_settings.specs[device] = spec;
     }
 
-    /** Gives classes of packets on a channel SPECs of their own.
+    /** Gives classes of packets on a channel separate SPECs.
      * @param channel a channel
-     * @param classes the classes; up is from its first device to its second, or from each device if
-     * there are more
+     * @param classes the classes; up is from the channel's first device to its second, or from each
+     * device if there are more
      */
     void SetClasses(Ptr<Channel> channel, const std::vector<viaduct::path::TrafficClass>& classes)
     {
@@ -102,8 +102,8 @@ class LabHelper
     }
 
     /**
-     * @param emulator what emulates the channels or SPECs: Viaduct's path engine (the default),
-     *        or the kernel's own queueing disciplines where it has them
+     * @param emulator emulates the channels or SPECs: Viaduct's path engine (the default), or the
+     * kernel's own queueing disciplines where it has them
      */
     void SetEmulator(viaduct::lab::Emulator emulator)
     {
@@ -112,16 +112,16 @@ class LabHelper
 
     /**
      * @param channel a channel
-     * @param emulator what emulates it
+     * @param emulator emulates the channel
      */
     void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
     {
         m_settings.emulators[channel] = emulator;
     }
 
-    /** The other end of a device's link is in a part of the lab that another host has.
-     * @param device the end that is here
-     * @param tunnel what leads to the other one
+    /** Connects a device's link to the far end, which is in a part of the lab on another host.
+     * @param device the local end
+     * @param tunnel leads to the remote end
      */
     void SetTunnel(Ptr<NetDevice> device, const LabTunnel& tunnel)
     {
@@ -129,7 +129,7 @@ class LabHelper
     }
 
     /** Lets the SPECs of a channel change during the run (`viaduct path set LAB`): the path engine
-     * emulates it, also if it does nothing to packets yet.
+     * emulates the channel, even if it does nothing to packets yet.
      * @param channel a channel
      */
     void SetLive(Ptr<Channel> channel)
@@ -139,7 +139,7 @@ class LabHelper
 
     /** Keeps the data plane kAutoPlane from passing a node's packets over several hops in one step.
      * @param node the node
-     * @param reason why each must come in: "link a-b is captured"
+     * @param reason the reason why each packet must enter the node: "link a-b is captured"
      */
     void SetByHop(Ptr<Node> node, const std::string& reason)
     {
@@ -148,8 +148,8 @@ class LabHelper
 
     /**
      * @param channel a channel
-     * @param name of its link in the lab; default a PathChannel's own, else "n0-n1" or "lan" and
-     * the channel's number
+     * @param name the name of its link in the lab; default: the name of a PathChannel, else "n0-n1"
+     * or "lan" and the channel's number
      */
     void SetLinkName(Ptr<Channel> channel, const std::string& name)
     {
@@ -163,7 +163,7 @@ class LabHelper
     void Ignore(const std::string& effect);
     /**
      * @param node a node
-     * @param name of a kernel setting, e.g. "net.ipv4.tcp_congestion_control"
+     * @param name the name of a kernel setting, e.g. "net.ipv4.tcp_congestion_control"
      * @param value its value
      */
     void SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value)
@@ -172,9 +172,9 @@ class LabHelper
     }
 
     /**
-     * Gives a node a namespace that is there already, a container's, instead of a new one. Nothing
-     * of it changes but that the node's interfaces are there, with their addresses and routes. The
-     * node must route nothing for others, and its data plane be the kernel.
+     * Gives a node an existing namespace, a container's, instead of a new one. The namespace is not
+     * changed, except that the node's interfaces are added, with their addresses and routes. The
+     * node must not route packets of other nodes, and its data plane must be the kernel.
      * @param node the node
      * @param container a pid, or a name of ip netns
      */
@@ -184,11 +184,12 @@ class LabHelper
     }
 
     /**
-     * Leaves a node out of the lab: its programs are on another host, its client, which is at the
-     * end of the node's link by a VXLAN tunnel (remote/tunnel/hub.h). The node must be on one link,
-     * and route nothing for others.
+     * Leaves a node out of the lab: its programs run on another host, its client, which a VXLAN
+     * tunnel connects to the end of the node's link (remote/tunnel/hub.h). The node must be on one
+     * link, and must not route packets of other nodes.
      * @param node the node
-     * @param remote its VXLAN identifier and who may be its client; the rest is filled in
+     * @param remote its VXLAN identifier and the permitted clients; the remaining fields are filled
+     * in
      */
     void SetRemote(Ptr<Node> node, const viaduct::lab::Remote& remote)
     {
@@ -198,9 +199,10 @@ class LabHelper
     /**
      * Gives the programs of a node to a client on another host, behind the same tunnel. The node
      * stays in the lab, with its protocol and its links; ns-3 is its IP layer (kSimulatorPlane),
-     * for which the client's packets are the node's own (RemoteHub::AddPrograms()).
+     * which treats the client's packets as the node's own (RemoteHub::AddPrograms()).
      * @param node the node
-     * @param client its VXLAN identifier and who may be the client; the rest is filled in
+     * @param client its VXLAN identifier and the permitted clients; the remaining fields are filled
+     * in
      */
     void SetClient(Ptr<Node> node, const viaduct::lab::Remote& client)
     {
@@ -209,7 +211,7 @@ class LabHelper
     }
 
     /**
-     * Tells the lab's programs of a node that is in another host's part of the lab: its name.
+     * Makes a node in another host's part of the lab known to the lab's programs, by its name.
      * @param other the node
      */
     void AddOther(const viaduct::lab::OtherNode& other)
@@ -217,14 +219,14 @@ class LabHelper
         m_settings.others.push_back(other);
     }
 
-    /** @param hub where clients of remote nodes send to */
+    /** @param hub the address to which clients of remote nodes send */
     void SetHub(const viaduct::lab::HubAddress& hub)
     {
         m_settings.hub = hub;
     }
 
     /**
-     * Whether programs can run on nodes whose data plane is the simulator (on a TUN device).
+     * Sets whether programs can run on nodes whose data plane is the simulator (on a TUN device).
      * @param on default true
      */
     void SetPrograms(bool on)
@@ -236,37 +238,39 @@ class LabHelper
     void SetBroker(std::shared_ptr<viaduct::broker::Client> broker);
     /** @return the broker; null before Install() */
     std::shared_ptr<viaduct::broker::Client> GetBroker() const;
-    /** @return settings of nodes whose data plane has left the simulator */
+    /** @return the settings of nodes whose data plane is outside the simulator */
     OffloadHelper& Offload()
     {
         return m_offload;
     }
 
-    /** Takes over a lab that a simulator of the same scenario has left when it died, instead of
-     * building one (broker::Client::AdoptLab()). Until Release() it forwards as before. */
+    /** Takes over the lab that a failed simulator of the same scenario has left, instead of
+     * building one (broker::Client::AdoptLab()). Until Release() the lab forwards as before. */
     void Adopt()
     {
         m_adopts = true;
     }
 
-    /** The protocols have converged: an adopted lab forwards by what they say from now on. */
+    /** Lets an adopted lab forward by the present routes. Must be called when the protocols have
+     * converged. */
     void Release();
 
     /** Describes the lab that Install() would build; needs no privilege.
      * @param nodes the scenario's nodes, with their devices and addresses
      * @return the lab
-     * @throw viaduct::UsageError naming the node and device that no lab can be made of
+     * @throw viaduct::UsageError naming the node and device that a lab cannot have
      */
     viaduct::lab::Topology Describe(const NodeContainer& nodes) const;
 
     /**
      * Builds the lab and replaces the devices. An error ends the program with one line and the
-     * product's exit status, and so does one during the run that nobody catches (the lab has gone).
+     * product's exit status, and so does an uncaught error during the run (the lab no longer
+     * exists).
      * @param nodes the scenario's nodes, with their Internet stacks, devices and addresses
      */
     void Install(const NodeContainer& nodes);
     /**
-     * The same for programs that handle errors themselves.
+     * Builds the lab as Install() does, for programs that handle errors themselves.
      * @param nodes the scenario's nodes
      * @throw viaduct::Error
      */
@@ -276,14 +280,14 @@ class LabHelper
 
     /** @return all interfaces, by node and device; empty before Install() */
     const std::vector<Attachment>& GetAttachments() const;
-    /** @return the nodes whose data plane has left the simulator, by name; empty before Install()
+    /** @return the nodes whose data plane is outside the simulator, by name; empty before Install()
      */
     const std::map<std::string, OffloadHelper::Offload>& GetOffloads() const;
     /** @return the program ports, by node name; empty before Install() */
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
-    /** @return what protects each node's UDP, by node name; empty before Install() */
+    /** @return the guards of the nodes' UDP, by node name; empty before Install() */
     const std::map<std::string, Ptr<TransportGuard>>& GetTransportGuards() const;
-    /** @return what the lab may need beyond limits that all namespaces of the machine share, one
+    /** @return limits that all namespaces of the machine share and that the lab may exceed, one
      * line each */
     std::vector<std::string> GetExceededLimits() const;
     /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
@@ -295,12 +299,13 @@ class LabHelper
     void CheckSimulator() const;
     void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
-    /** ns-3's remote nodes still send (neighbour discovery), to devices that their neighbours no
-     * longer know. */
+    /** Silences ns-3's remote nodes, which still send (neighbour discovery) to devices that their
+     * neighbours no longer know. */
     void SilenceOriginals() const;
     void WatchLinks(const std::string& node);
-    /** The frames that a socket gets: of all types, as on the wire; or of one, of which those with
-     * a VLAN tag come without it. And of these what passes a filter (pcap-filter(7)). */
+    /** The frames that a socket gets: of all types, as on the wire; or of one EtherType, and frames
+     * with a VLAN tag then arrive without the tag. Of these, the socket gets only frames that pass
+     * a filter (pcap-filter(7)). */
     struct Frames
     {
         uint16_t etherType = ETH_P_ALL;
@@ -317,12 +322,12 @@ class LabHelper
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, const Frames& frames);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
-    Mode m_mode;                                       //!< where packets go
-    bool m_adopts{false};                              //!< a lab that is there
-    LabSettings m_settings;                            //!< of the user
-    std::shared_ptr<viaduct::broker::Client> m_broker; //!< user's own
+    Mode m_mode;                                       //!< the place where packets are forwarded
+    bool m_adopts{false};                              //!< takes over an existing lab
+    LabSettings m_settings;                            //!< the user's settings
+    std::shared_ptr<viaduct::broker::Client> m_broker; //!< the user's broker
     OffloadHelper m_offload;                           //!< for offloaded nodes
-    std::shared_ptr<State> m_state;                    //!< what was installed
+    std::shared_ptr<State> m_state;                    //!< the installed lab
 };
 
 } // namespace ns3

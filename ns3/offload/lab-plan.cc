@@ -105,7 +105,7 @@ LabPlanner::MakePlan(const NodeContainer& nodes)
         }
     }
     std::erase_if(m_plan.attachments, [this](const LabAttachment& attachment) {
-        return m_settings.remotes.contains(attachment.node); // nothing here is attached
+        return m_settings.remotes.contains(attachment.node); // remote nodes have no interface here
     });
     m_plan.topology.hub = m_settings.hub;
     m_plan.topology.others = m_settings.others;
@@ -143,7 +143,7 @@ LabPlanner::PlanClient(const viaduct::lab::Node& node, viaduct::lab::Remote plan
     planned.name = viaduct::lab::ClientNameOf(node.name);
     planned.interface = node.interfaces.back();
     planned.interface.name = "eth0";
-    planned.interface.mac.bytes.back()++; // the client has its own, whatever that is
+    planned.interface.mac.bytes.back()++; // a placeholder: the client has its own MAC address
     Link link;
     link.name = FreeLinkName(node.name + "-client");
     link.endpoints = {{node.name, node.interfaces.back().name},
@@ -164,8 +164,8 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
     if (const auto forwarder = node->GetObject<FrameForwarder>())
     {
-        // Frames are forwarded by the simulator or the forwarder's process, whatever the default
-        // is.
+        // Frames are forwarded by the simulator or the forwarder's process, independently of the
+        // default.
         if (!planned.data_plane->in_simulator)
         {
             planned.data_plane = &viaduct::fib::kUserspaceProgram;
@@ -194,7 +194,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     planned.container = OwnOr(m_settings.containers, node, {});
     if (!planned.container.empty())
     {
-        planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // which is an error
+        planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // an error later, if there are any
         planned.by_hop = "it is a container";
     }
     m_plan.topology.nodes.push_back(planned);
@@ -210,7 +210,7 @@ LabPlanner::PlanNode(Ptr<Node> node)
     }
     for (const std::string& name : OwnOr(m_settings.kernelOnly, node, {}))
     {
-        viaduct::lab::Interface interface; // no MAC: it keeps its own
+        viaduct::lab::Interface interface; // no MAC: the interface keeps its MAC address
         interface.name = name;
         interface.physical = name;
         m_plan.topology.nodes.back().interfaces.push_back(interface);
@@ -338,7 +338,7 @@ LabPlanner::PlanLink(const Wire& wire)
     link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;
     link.name = LinkName(wire);
     link.emulator = OwnOr(m_settings.emulators, channel, m_settings.emulator);
-    // In the channel's order, whatever that of the nodes: the first end sends "up".
+    // The ends are in the channel's order, not in that of the nodes: the first end sends "up".
     std::vector<LabAttachment> ordered;
     for (std::size_t i = 0; i < channel->GetNDevices(); i++)
     {

@@ -24,28 +24,29 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * A link whose other end is in the part of the lab that another host has.
+ * A link whose far end is in the part of the lab on another host.
  */
 struct LabTunnel
 {
-    viaduct::lab::Tunnel tunnel;                      //!< what leads there
+    viaduct::lab::Tunnel tunnel;                      //!< leads to the far end
     std::string link;                                 //!< the link's name
-    viaduct::path::Spec spec;                         //!< of what this end sends
-    std::vector<viaduct::path::TrafficClass> classes; //!< of the link, with SPECs of their own
-    bool live{false};                                 //!< the path engine emulates it in any case
-    viaduct::wire::MacAddress neighbour;              //!< of the other end
-    std::vector<viaduct::wire::IpAddress> neighbours; //!< its IP addresses
+    viaduct::path::Spec spec;                         //!< for packets that this end sends
+    std::vector<viaduct::path::TrafficClass> classes; //!< classes with separate SPECs
+    bool live{false};                                 //!< the path engine always emulates it
+    viaduct::wire::MacAddress neighbour;              //!< MAC address of the far end
+    std::vector<viaduct::wire::IpAddress> neighbours; //!< IP addresses of the far end
 };
 
 /**
  * @ingroup viaduct
- * The user's settings of a lab besides the scenario itself; LabHelper's functions explain each.
+ * The user's settings of a lab in addition to the scenario itself; LabHelper's functions explain
+ * each.
  */
 struct LabSettings
 {
-    std::string name{"ns3"};                                           //!< of the lab
-    const viaduct::fib::DataPlane* plane{&viaduct::fib::kKernelPlane}; //!< of all nodes but
-    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;        //!< these
+    std::string name{"ns3"};                                           //!< the lab's name
+    const viaduct::fib::DataPlane* plane{&viaduct::fib::kKernelPlane}; //!< default of nodes
+    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;        //!< overrides `plane`
     /** An interface of the machine, and the link that it is. */
     struct Physical
     {
@@ -53,24 +54,24 @@ struct LabSettings
         std::string link;
     };
 
-    std::map<Ptr<NetDevice>, Physical> physical;              //!< by its ns-3 device
-    std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< the same, without a device
-    std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< whose other ends are elsewhere
-    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< instead of the channel's
-    std::map<Ptr<Channel>, std::vector<viaduct::path::TrafficClass>> classes; //!< users' own
-    std::map<Ptr<Channel>, std::string> linkNames;                            //!< users' own
-    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine};         //!< of all links but
-    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;                 //!< these
-    std::set<Ptr<Channel>> live;                                     //!< whose SPECs may change
-    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls; //!< users' own
-    std::map<Ptr<Node>, std::string> byHop;                          //!< why not joined
-    std::set<std::string> ignore;                                    //!< effects left out
-    bool programs{true};                                             //!< TUN devices
-    std::map<Ptr<Node>, std::string> containers;       //!< whose namespaces the nodes have
-    std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
-    std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< each has its node's programs
-    viaduct::lab::HubAddress hub;                      //!< where their clients send to
-    std::vector<viaduct::lab::OtherNode> others;       //!< known by their names only
+    std::map<Ptr<NetDevice>, Physical> physical;              //!< key: the replaced ns-3 device
+    std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< interfaces without a device
+    std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< links to another host
+    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< override the channel's
+    std::map<Ptr<Channel>, std::vector<viaduct::path::TrafficClass>> classes; //!< the user's
+    std::map<Ptr<Channel>, std::string> linkNames;                            //!< the user's
+    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine};         //!< default of links
+    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;                 //!< overrides
+    std::set<Ptr<Channel>> live;                                              //!< SPECs may change
+    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;          //!< the user's
+    std::map<Ptr<Node>, std::string> byHop;            //!< reason to go hop by hop
+    std::set<std::string> ignore;                      //!< effects left out
+    bool programs{true};                               //!< TUN devices
+    std::map<Ptr<Node>, std::string> containers;       //!< existing namespaces of nodes
+    std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< name and interface are not set
+    std::map<Ptr<Node>, viaduct::lab::Remote> clients; //!< clients that have the node's programs
+    viaduct::lab::HubAddress hub;                      //!< the address to which clients send
+    std::vector<viaduct::lab::OtherNode> others;       //!< known only by their names
 };
 
 /**
@@ -80,10 +81,10 @@ struct LabSettings
 struct LabAttachment
 {
     Ptr<Node> node;          //!< the node
-    std::string nodeName;    //!< in the lab
-    std::string interface;   //!< in the lab
+    std::string nodeName;    //!< the node's name in the lab
+    std::string interface;   //!< the interface's name in the lab
     Ptr<NetDevice> original; //!< the simulated device
-    Ptr<NetDevice> device;   //!< its replacement; null before
+    Ptr<NetDevice> device;   //!< replaces `original`; null before
 };
 
 /**
@@ -93,7 +94,7 @@ struct LabAttachment
 struct LabPlan
 {
     viaduct::lab::Topology topology;        //!< the lab
-    std::vector<LabAttachment> attachments; //!< its interfaces, by node and device
+    std::vector<LabAttachment> attachments; //!< the lab's interfaces, by node and device
     std::vector<std::string> ignored;       //!< effects left out, e.g. "n0-n1: rate"
 };
 
@@ -104,13 +105,13 @@ struct LabPlan
 class LabPlanner
 {
   public:
-    /** @param settings the user's; must outlive the planner */
+    /** @param settings the user's settings; must outlive the planner */
     explicit LabPlanner(const LabSettings& settings);
 
     /**
      * @param nodes the scenario's nodes
      * @return the plan
-     * @throw viaduct::UsageError naming the node and device that no lab can be made of
+     * @throw viaduct::UsageError naming the node and device that a lab cannot have
      */
     LabPlan MakePlan(const NodeContainer& nodes);
 
@@ -135,8 +136,8 @@ class LabPlanner
                                 const std::string& link);
     void LeaveOut(viaduct::path::Spec& spec, const std::string& link);
 
-    const LabSettings& m_settings; //!< the user's
-    LabPlan m_plan;                //!< so far
+    const LabSettings& m_settings; //!< the user's settings
+    LabPlan m_plan;                //!< the plan so far
 };
 
 } // namespace ns3

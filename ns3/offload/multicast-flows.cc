@@ -27,12 +27,13 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** Of a flow without a route; the kernel forgets one without an entry after that time, too. */
+/** Lifetime of a flow without a route; the kernel, too, forgets a flow without an entry after this.
+ */
 const Time UNROUTED_LIFETIME = Seconds(10);
-/** Of an entry without packets: that of RFC 3973, section 4.8 (SourceLifetime). */
+/** Lifetime of an entry without packets (RFC 3973, section 4.8, SourceLifetime). */
 const Time IDLE_LIFETIME = Seconds(210);
 
-/** @return a header as that of a flow's packets */
+/** @return a header like that of a flow's packets */
 template <class Family>
 typename Family::Header
 HeaderOf(const MulticastFlow& flow)
@@ -68,7 +69,8 @@ TakeOutputs(const Route& route, Interfaces& found)
     }
 }
 
-/** @return what RouteInput() calls with a route, which may do so later, when nobody waits for it */
+/** @return the callback that RouteInput() calls with a route. RouteInput() may call it later, when
+ * no caller waits for it */
 template <class Family>
 auto
 MulticastCallback(const std::shared_ptr<Interfaces>& found)
@@ -89,7 +91,7 @@ MulticastCallback(const std::shared_ptr<Interfaces>& found)
     }
 }
 
-/** @return what RouteInput() calls with a unicast route, in vain */
+/** @return the callback that RouteInput() calls with a unicast route, which is ignored */
 template <class Family>
 auto
 IgnoringUnicastCallback()
@@ -106,7 +108,8 @@ IgnoringUnicastCallback()
     }
 }
 
-/** @return where the protocol sends a flow's packets that come in by a device, as the IP layer asks
+/** @return the interfaces to which the protocol sends a flow's packets that arrive by a device; the
+ * protocol is asked as by the IP layer
  */
 template <class Family>
 Interfaces
@@ -242,7 +245,7 @@ MulticastFlows<Family>::InstallStaticRoutes(Ptr<typename Family::StaticProtocol>
             input < m_ip->GetNInterfaces()
                 ? std::find(m_devices.begin(), m_devices.end(), m_ip->GetNetDevice(input))
                 : m_devices.end();
-        // The kernel's entries are of one source and one input.
+        // An entry of the kernel has one source and one input.
         const bool isOfOne = !source.IsUnspecified() && device != m_devices.end();
         if (isOfOne && !IsOwn(source) && !m_flows.contains(std::pair(source, group)))
         {
@@ -267,8 +270,8 @@ MulticastFlows<Family>::HasMoved(State& state, const MulticastFlow& flow) const
     {
         return true;
     }
-    // The protocol takes the flow from both, of which the kernel knows one: the one that it comes
-    // by.
+    // The protocol accepts the flow from both interfaces. The kernel can have only one: the
+    // interface by which the flow arrives.
     const uint64_t packets = m_table.Packets(state.flow);
     const bool isSilent = state.elsewhere == packets;
     state.elsewhere = packets;
@@ -308,8 +311,8 @@ MulticastFlows<Family>::Apply(State& state)
     }
     try
     {
-        // Without a route there is an entry, too: without one the kernel would not tell that the
-        // flow comes by another interface.
+        // A flow without a route has an entry, too: without an entry the kernel would not report
+        // that the flow arrives by another interface.
         m_table.Set(state.flow, wanted.value_or(std::set<int>()));
         state.outputs = wanted;
         state.isInKernel = true;

@@ -29,7 +29,7 @@ NS_OBJECT_ENSURE_REGISTERED(MulticastMirror);
 namespace
 {
 
-/** @return whether a protocol has routes to groups, as far as that can be seen */
+/** @return whether a protocol has routes to groups, as far as this can be determined */
 template <class Family>
 bool
 HasMulticastRoutes(Ptr<typename Family::Protocol> protocol)
@@ -38,12 +38,12 @@ HasMulticastRoutes(Ptr<typename Family::Protocol> protocol)
     return fixed && fixed->GetNMulticastRoutes() > 0;
 }
 
-/** @return whether a protocol's RouteInput() may forward packets to groups, now */
+/** @return whether a protocol's RouteInput() may forward packets to groups now */
 template <class Family>
 bool
 MayRouteMulticast(Ptr<typename Family::Protocol> protocol)
 {
-    // Of one that is derived from static routing nothing is known.
+    // The behaviour of a protocol that is derived from static routing is not known.
     const bool isStatic = protocol->GetInstanceTypeId() == Family::StaticProtocol::GetTypeId();
     return HasMulticastRoutes<Family>(protocol) ||
            (!isStatic && TraitsOf(protocol).mayRouteMulticast);
@@ -125,7 +125,7 @@ MulticastMirror::PollFlows(Flows<Family>& flows)
     }
     if (flows)
     {
-        flows->Receive(); // under another simulator than the reactor nobody else does
+        flows->Receive(); // under another simulator than the reactor nothing else calls it
         flows->Refresh();
     }
 }

@@ -27,14 +27,14 @@ namespace ns3
  * @ingroup viaduct
  * Makes a node's kernel forward packets to multicast groups as the node's routing protocols would.
  *
- * The kernel asks when the first packet of a source to a group comes in (IGMPMSG_NOCACHE), and
- * keeps it. The question goes to RouteInput() of the unmodified protocols; the answer becomes an
- * entry of the kernel's table, and every PollInterval the question is asked again, so that changes
- * and withdrawals follow. Packets of a flow without a route are dropped, as in ns-3. As there, the
- * thresholds of Ipv4MulticastRoute::SetOutputTtl() are not considered.
+ * The kernel asks when the first packet of a source to a group arrives (IGMPMSG_NOCACHE), and keeps
+ * the packet. The question is passed to RouteInput() of the unmodified protocols; the answer
+ * becomes an entry of the kernel's table, and every PollInterval the question is asked again, so
+ * that changes and withdrawals follow. Packets of a flow without a route are dropped, as in ns-3.
+ * The thresholds of Ipv4MulticastRoute::SetOutputTtl() are not considered, as in ns-3.
  *
- * The table is opened when a protocol may forward to groups: static routing has such routes, or it
- * is a protocol that is not ns-3's own. If the kernel has none, or another program of the node has
+ * The table is opened when a protocol may forward to groups: static routing has such routes, or the
+ * protocol is not one of ns-3's own. If the kernel has no table, or another program of the node has
  * it, or there are too many interfaces, only static routes to groups are an error.
  */
 class MulticastMirror : public Object
@@ -56,16 +56,16 @@ class MulticastMirror : public Object
 
     /**
      * @param node the node
-     * @param open opens its kernel's tables
+     * @param open opens the tables of the node's kernel
      */
     void SetNode(Ptr<Node> node, Open open);
     /**
      * @param device a device of the node
-     * @param name the kernel's name
+     * @param name the kernel's name of the device's interface
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
-    /** The kernel's table has entries of a simulator that has died, which stay until Release(). To
-     * be called before Start(). */
+    /** Keeps the entries that a failed simulator has left in the kernel's table until Release().
+     * Must be called before Start(). */
     void Hold()
     {
         m_held = true;
@@ -73,10 +73,10 @@ class MulticastMirror : public Object
 
     /** Asks the protocols about all flows anew. No effect unless entries were held. */
     void Release();
-    /** Begins. To be called when the node is initialized. */
+    /** Begins. Must be called when the node is initialized. */
     void Start();
 
-    /** @return whether some table is open */
+    /** @return whether a table is open */
     bool IsOpen() const
     {
         return m_flows4 || m_flows6;
@@ -98,17 +98,17 @@ class MulticastMirror : public Object
     template <class Family>
     Flows<Family> OpenFlows();
 
-    Ptr<Node> m_node;                          //!< whose packets
+    Ptr<Node> m_node;                          //!< the mirrored node
     Open m_open;                               //!< opens tables
-    std::vector<Ptr<NetDevice>> m_devices;     //!< of the node
-    std::vector<std::string> m_names;          //!< the kernel's, in the same order
+    std::vector<Ptr<NetDevice>> m_devices;     //!< the node's devices
+    std::vector<std::string> m_names;          //!< the kernel's names, in the same order
     Flows<ipfamily::V4> m_flows4;              //!< null: not open
-    Flows<ipfamily::V6> m_flows6;              //!< likewise
-    std::vector<uint32_t> m_pollables;         //!< in the reactor
-    std::set<viaduct::wire::Family> m_without; //!< without a table
-    bool m_held{false};                        //!< entries of another simulator
-    Time m_pollInterval;                       //!< between questions
-    EventId m_poll;                            //!< the next
+    Flows<ipfamily::V6> m_flows6;              //!< null: not open
+    std::vector<uint32_t> m_pollables;         //!< numbers in the reactor
+    std::set<viaduct::wire::Family> m_without; //!< families without a table
+    bool m_held{false};                        //!< keeps a previous simulator's entries
+    Time m_pollInterval;                       //!< time between questions
+    EventId m_poll;                            //!< the next poll
 };
 
 } // namespace ns3

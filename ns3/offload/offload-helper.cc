@@ -54,7 +54,7 @@ OpenSocket(Client& broker,
             .fd);
 }
 
-/** A device in the place of another; @p control: on a control port, not on a packet socket. */
+/** @return a device that replaces `old`; @p control: on a control port, not on a packet socket */
 Ptr<RingNetDevice>
 MakeDevice(Ptr<NetDevice> old, bool control)
 {
@@ -87,11 +87,11 @@ class LabInterfaces : public InterfaceMirror::Sink
     }
 
   private:
-    std::shared_ptr<Client> m_broker; //!< of the lab
-    std::string m_node;               //!< its name
+    std::shared_ptr<Client> m_broker; //!< the lab's broker
+    std::string m_node;               //!< the node's name
 };
 
-/** The kernel of a node of the lab, for its packets without a route. */
+/** The kernel of a node of the lab, which the node's UpcallPort uses. */
 class LabKernel : public UpcallPort::Kernel
 {
   public:
@@ -118,7 +118,7 @@ class LabKernel : public UpcallPort::Kernel
             {
                 viaduct::sys::BypassQdisc(socket.fd.get());
             }
-            constexpr int NOTHING = 0; // to be received
+            constexpr int NOTHING = 0; // no protocol to receive
             viaduct::sys::BindPacketSocket(socket.fd.get(), socket.ifindex, NOTHING);
         }
         return viaduct::io::Hold(viaduct::io::TunPort(m_broker->OpenUpcalls(m_node, families)));
@@ -140,7 +140,7 @@ class LabKernel : public UpcallPort::Kernel
         const viaduct::wire::IpAddress& address) const override
     {
         const auto found = m_known->find(address);
-        // The kernels make their link-local addresses themselves, of their MAC addresses.
+        // Kernels derive their link-local addresses from their MAC addresses.
         return found == m_known->end() ? viaduct::wire::MacOfLinkLocal(address)
                                        : std::optional(found->second);
     }
@@ -151,10 +151,10 @@ class LabKernel : public UpcallPort::Kernel
     }
 
   private:
-    std::shared_ptr<Client> m_broker;                             //!< of the lab
-    std::string m_node;                                           //!< its name
-    LabAddresses m_known;                                         //!< of the lab
-    std::map<std::string, viaduct::broker::NodeSocket> m_sockets; //!< by interface
+    std::shared_ptr<Client> m_broker;                             //!< the lab's broker
+    std::string m_node;                                           //!< the node's name
+    LabAddresses m_known;                                         //!< all addresses of the lab
+    std::map<std::string, viaduct::broker::NodeSocket> m_sockets; //!< key: the interface
 };
 
 Ptr<UpcallPort>
@@ -273,7 +273,7 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
         }
         catch (const viaduct::Error&)
         {
-            return UniqueFd(); // counted by the port as unclaimed
+            return UniqueFd(); // the port counts it as unclaimed
         }
     };
     auto port = std::make_unique<ControlPort>(options, opener);

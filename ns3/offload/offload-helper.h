@@ -35,7 +35,7 @@ namespace ns3
 class OffloadHelper
 {
   public:
-    /** What was installed on a node. */
+    /** The objects that were installed on a node. */
     struct Offload
     {
         Ptr<RouteSource> routes;         //!< mirrors the routes
@@ -123,8 +123,8 @@ class OffloadHelper
     ObjectFactory m_routeFactory;               //!< makes RouteSource
     ObjectFactory m_controlFactory;             //!< makes ControlPlane
     ObjectFactory m_interfaceFactory;           //!< makes InterfaceMirror
-    std::shared_ptr<PollBudget> m_budget;       //!< of all nodes
-    std::map<Ptr<Node>, std::string> m_filters; //!< users' own filters
+    std::shared_ptr<PollBudget> m_budget;       //!< shared by all nodes
+    std::map<Ptr<Node>, std::string> m_filters; //!< the user's filters
 };
 
 } // namespace ns3

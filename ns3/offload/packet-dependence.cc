@@ -12,7 +12,7 @@ namespace ns3
 namespace
 {
 
-const Time RECENT = Seconds(5);        // packets before are of flows that may have ended
+const Time RECENT = Seconds(5);        // older packets are of flows that may have ended
 constexpr std::size_t MAX_KEPT = 1024; // packets
 
 std::string

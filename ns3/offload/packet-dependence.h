@@ -21,11 +21,13 @@ namespace ns3
 /**
  * @ingroup viaduct-offload
  *
- * Finds out that a protocol's next hop depends on more of a packet than its destination: on its
- * source or port, or on its turn. A data plane outside the simulator has one for each destination.
+ * Detects that a protocol's next hop depends on more of a packet than its destination: on its
+ * source or port, or on its turn. A data plane outside the simulator has one next hop for each
+ * destination.
  *
- * When the next hop for a destination changes, the packet before is asked about again, at the same
- * instant. A protocol whose routes have changed has the new next hop for that one, too.
+ * When the next hop for a destination changes, the protocol is asked again about the previous
+ * packet, at the same instant. A protocol whose routes have changed has the new next hop for that
+ * packet, too.
  */
 class PacketDependence
 {
@@ -35,7 +37,7 @@ class PacketDependence
 
     /**
      * Takes a decision about a packet.
-     * @param destination the packet's
+     * @param destination the packet's destination
      * @param isOwn whether the node itself sends it
      * @param hop the decision
      * @param ask asks the protocol about the same packet again
@@ -45,7 +47,8 @@ class PacketDependence
               const Hop& hop,
               std::function<Hop()> ask);
 
-    /** @return what was found, with the first destination and its next hops; empty: nothing */
+    /** @return the finding, with the first destination and its next hops; empty: nothing was found
+     */
     const std::string& GetFinding() const
     {
         return m_finding;
@@ -61,12 +64,12 @@ class PacketDependence
     /** The last packet to a destination. */
     struct Last
     {
-        Hop hop;                  //!< its
-        std::function<Hop()> ask; //!< asks about it again
-        Time at;                  //!< when it was decided about
+        Hop hop;                  //!< the decision about the packet
+        std::function<Hop()> ask; //!< asks about the packet again
+        Time at;                  //!< the instant of the decision
     };
 
-    std::map<std::pair<viaduct::wire::IpAddress, bool>, Last> m_last; //!< by destination, isOwn
+    std::map<std::pair<viaduct::wire::IpAddress, bool>, Last> m_last; //!< key: destination, isOwn
     std::string m_finding;                                            //!< GetFinding()
 };
 

@@ -27,7 +27,7 @@ namespace
 
 namespace ip_protocol = viaduct::wire::ip_protocol;
 
-/** Which side an ICMP message is for. */
+/** The receiver of an ICMP message. */
 enum class IcmpSide
 {
     NS3,
@@ -36,16 +36,16 @@ enum class IcmpSide
 };
 
 /**
- * @param type of an ICMP message
+ * @param type the type of an ICMP message
  * @param answersEcho whether ns-3 answers echo requests
- * @return who gets it
+ * @return the receiver of the message
  */
 IcmpSide
 SideOfIcmp(uint8_t type, bool answersEcho)
 {
     switch (type)
     {
-    case 8: // echo request: to be answered once
+    case 8: // echo request: must be answered once
         return answersEcho ? IcmpSide::NS3 : IcmpSide::PROGRAMS;
     case 0:  // echo reply
     case 3:  // destination unreachable

@@ -21,12 +21,12 @@ class ProgramPort;
  * @ingroup viaduct
  * @brief Wraps a transport protocol of a node: packets that no ns-3 socket claims go to programs.
  *
- * Whether TCP has an end point for a segment is only known from its result: without one it returns
+ * Only TCP's result shows whether TCP has an end point for a segment: without one it returns
  * RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends while it receives are held back
  * until it has returned, and the reset is discarded.
  *
- * ICMPv6 is not wrapped: Ipv6Interface casts what it finds under that number to Icmpv6L4Protocol
- * (ipv6-interface.cc). ProgramPort reads its messages beside it.
+ * ICMPv6 is not wrapped: Ipv6Interface casts the protocol of that number to Icmpv6L4Protocol
+ * (ipv6-interface.cc). ProgramPort reads ICMPv6 messages in addition to it.
  */
 class ProgramPortL4 : public IpL4Protocol
 {
@@ -35,7 +35,7 @@ class ProgramPortL4 : public IpL4Protocol
     static TypeId GetTypeId();
 
     /**
-     * @param port where unclaimed packets go; must outlive the use of this object
+     * @param port gets unclaimed packets; must outlive the use of this object
      * @param inner the wrapped protocol; null if ns-3 has none
      * @param number IP protocol number
      */
@@ -87,24 +87,25 @@ class ProgramPortL4 : public IpL4Protocol
     /** Receive() of either IP version; @p toMany: the destination is not a unicast address. */
     template <typename Header, typename Interface>
     RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
-    /** Offer a packet to ns-3's own sockets; @p p is what follows the IP header. */
+    /** Offer a packet to ns-3's own sockets; @p p is the packet without the IP header. */
     template <typename Header, typename Interface>
     Claim Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
     /** Offer() to TCP. @return TCP's result */
     template <typename Header, typename Interface>
     RxStatus OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /** @return the way down to @p target, a member, that holds back what TCP sends as it receives
+    /** @return a down target that calls @p target, a member, and holds back packets that TCP sends
+     * while it receives
      */
     template <typename... Args>
     Callback<void, Args...> Holding(const Callback<void, Args...>& target);
 
-    ProgramPort* m_port;                       //!< where unclaimed packets go
+    ProgramPort* m_port;                       //!< gets unclaimed packets
     Ptr<IpL4Protocol> m_inner;                 //!< ns-3's protocol, or null
     int m_number;                              //!< IP protocol number
     DownTargetCallback m_down;                 //!< TCP's down target for IPv4
     DownTargetCallback6 m_down6;               //!< TCP's down target for IPv6
     bool m_holding = false;                    //!< TCP is receiving
-    std::vector<std::function<void()>> m_held; //!< packets that TCP sent meanwhile
+    std::vector<std::function<void()>> m_held; //!< packets that TCP sent while receiving
 };
 
 } // namespace ns3

@@ -41,7 +41,7 @@ namespace
 namespace ip_protocol = viaduct::wire::ip_protocol;
 namespace ether_type = viaduct::wire::ether_type;
 
-constexpr uint8_t ICMP_TTL = 64;            //!< of errors to programs
+constexpr uint8_t ICMP_TTL = 64;            //!< TTL of errors to programs
 constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
 constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
 /// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, OSPF, SCTP, UDP-Lite.
@@ -429,7 +429,8 @@ ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
     }
     Ptr<Packet> quoted = packet->Copy();
     quoted->AddHeader(header);
-    // To an address of the node: the error comes back as a delivered packet (HandleIcmpv6()).
+    // The receiver is an address of the node: the error returns as a delivered packet
+    // (HandleIcmpv6()).
     m_ipv6->GetIcmpv6()->SendErrorDestinationUnreachable(
         quoted, header.GetSource(), Icmpv6Header::ICMPV6_NO_ROUTE);
 }
@@ -455,7 +456,7 @@ ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, u
 void
 ProgramPort::ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header)
 {
-    Ipv4Header whole = header; // of a packet that may have been reassembled
+    Ipv4Header whole = header; // the packet may have been reassembled
     whole.SetPayloadSize(payload->GetSize());
     whole.SetFragmentOffset(0);
     whole.SetLastFragment();

@@ -38,15 +38,15 @@ class NetDevice;
  * The port carries whole IP packets (a TUN device without packet information). Packets of programs
  * are routed by the node's routing protocol with their headers unchanged; if there is no route, or
  * the packet must not be fragmented and is too long, the program gets the ICMP error. Received
- * packets that no ns-3 socket claims go to the programs; ns-3 then sends neither a reset nor "port
- * unreachable", because that is the task of the programs' kernel. Echo requests are answered by
- * ns-3, unless the programs are a host that has the node's addresses (attribute AnswersEcho); echo
- * replies and ICMP errors go to both.
+ * packets that no ns-3 socket claims are passed to the programs; ns-3 then sends neither a reset
+ * nor "port unreachable", because that is the task of the programs' kernel. Echo requests are
+ * answered by ns-3, unless the programs are a host that has the node's addresses (attribute
+ * AnswersEcho); echo replies and ICMP errors are passed to both.
  */
 class ProgramPort : public Object, private BurstPortUser
 {
   public:
-    /** Why a packet did not get through. */
+    /** The reason why a packet was dropped. */
     enum DropReason
     {
         FROM_PROGRAM_MALFORMED,   //!< not an IP packet, or its lengths are wrong
@@ -55,7 +55,7 @@ class ProgramPort : public Object, private BurstPortUser
         FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol has no route
         FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and must not be fragmented
         FROM_PROGRAM_READER_FULL, //!< the simulator was too slow (not under the reactor)
-        TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more
+        TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more packets
         N_DROP_REASONS
     };
 
@@ -65,7 +65,7 @@ class ProgramPort : public Object, private BurstPortUser
     /**
      * TracedCallback signature for Drop.
      * @param [in] packet the IP packet
-     * @param [in] reason why it was dropped
+     * @param [in] reason the reason why it was dropped
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
 
@@ -75,15 +75,15 @@ class ProgramPort : public Object, private BurstPortUser
     ProgramPort();
 
     /** Create a program port and aggregate it to a node that has its Internet stack. It starts with
-     * the node, or at once if the node has started, and serves the interfaces that the node has
-     * then.
+     * the node, or at once if the node has started, and serves the interfaces that the node has at
+     * that time.
      * @param node the node
-     * @param port carries IP packets, owned from now on
+     * @param port carries IP packets, owned by the program port
      * @return the program port
      */
     static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
 
-    /** Installs it without a port: packets of programs come by FromProgram().
+    /** Install a program port without a port: packets of programs arrive by FromProgram().
      * @param node the node
      * @param carrier takes packets to the programs
      * @return the program port
@@ -91,7 +91,7 @@ class ProgramPort : public Object, private BurstPortUser
     static Ptr<ProgramPort> Install(Ptr<Node> node, const Carrier& carrier);
 
     /** Handle a packet of the programs, in the node's context.
-     * @param bytes the IP packet; what is none is dropped, and counted
+     * @param bytes the IP packet; bytes that are not an IP packet are dropped and counted
      */
     void FromProgram(std::span<const std::byte> bytes);
 
@@ -109,7 +109,7 @@ class ProgramPort : public Object, private BurstPortUser
 
     /**
      * @param reason a reason
-     * @return how many packets were dropped for it
+     * @return the number of packets dropped for it
      */
     uint64_t GetDrops(DropReason reason) const;
 
@@ -121,8 +121,8 @@ class ProgramPort : public Object, private BurstPortUser
 
     /**
      * Give a packet to the programs.
-     * @param payload what follows the IP header
-     * @param header the IP header it came with
+     * @param payload the packet without the IP header
+     * @param header the IP header with which the packet arrived
      */
     void ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header);
     /** @copydoc ToPrograms(Ptr<const Packet>,const Ipv4Header&) */
@@ -140,20 +140,22 @@ class ProgramPort : public Object, private BurstPortUser
     static Ptr<ProgramPort> MakeAt(Ptr<Node> node);
     /** Put a ProgramPortL4 before every transport protocol of the node, and listen to ICMPv6. */
     void Intercept();
-    /** Put one before the protocol of this number, on every interface of an IP stack. */
+    /** Put a ProgramPortL4 before the protocol of this number, on every interface of an IP stack.
+     */
     template <typename Stack>
     void InterceptProtocol(Ptr<Stack> stack, int number);
 
-    /** Give the programs those ICMPv6 messages that are for them; ns-3 gets all of them. */
+    /** Give the programs the ICMPv6 messages that are for them; ns-3 gets all of them. */
     void HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t interface);
 
-    // In the following functions, a packet that comes with a header begins after that header.
+    // The following functions get a packet with a header without the bytes of that header.
 
     /** Route an IPv4 packet from a program. */
     void FromProgram4(Ptr<Packet> packet);
     /** Route an IPv6 packet from a program. */
     void FromProgram6(Ptr<Packet> packet);
-    /** Give a packet to a protocol that finds routes on demand: it comes back when it has one. */
+    /** Give a packet to a protocol that finds routes on demand: it returns the packet when it has a
+     * route. */
     void SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback);
     /**
      * Send to a multicast or broadcast address through the interfaces that have the source address.
@@ -175,10 +177,10 @@ class ProgramPort : public Object, private BurstPortUser
 
     BurstPort m_burst{*this};    //!< the port
     Ptr<Node> m_node;            //!< the node
-    Ptr<Ipv4L3Protocol> m_ipv4;  //!< its IPv4 stack, if any
-    Ptr<Ipv6L3Protocol> m_ipv6;  //!< its IPv6 stack, if any
-    std::vector<uint8_t> m_long; //!< a packet longer than the ring's slots
-    Carrier m_carrier;           //!< in place of the port, if set
+    Ptr<Ipv4L3Protocol> m_ipv4;  //!< the node's IPv4 stack, if any
+    Ptr<Ipv6L3Protocol> m_ipv6;  //!< the node's IPv6 stack, if any
+    std::vector<uint8_t> m_long; //!< buffer for a packet longer than the ring's slots
+    Carrier m_carrier;           //!< replaces the port, if set
     bool m_answersEcho = true;   //!< attribute AnswersEcho
 
     DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< trace source Drop

@@ -60,7 +60,7 @@ AskProtocol(Ptr<Node> node, Ptr<Packet> packet, const typename Family::Header& h
     return protocol->RouteOutput(packet, header, nullptr, error);
 }
 
-/** @return the packet without its header and what is behind it */
+/** @return the packet without its header and the bytes behind the packet */
 template <class Family>
 Ptr<Packet>
 TakePacket(std::span<const std::byte> bytes, typename Family::Header& header)
@@ -80,7 +80,7 @@ TakePacket(std::span<const std::byte> bytes, typename Family::Header& header)
     return packet;
 }
 
-/** @return whether a protocol may have a route to it */
+/** @return whether a protocol may have a route to the address */
 bool
 IsUnicast(Ptr<Node> node, const Ipv4Address& address)
 {
@@ -181,7 +181,7 @@ UpcallPort::DoDispose()
 void
 UpcallPort::Drain()
 {
-    // Those that still come have no route; they are handled in their turn.
+    // Packets that still arrive after this have no route; they are handled in their turn.
     constexpr int MAX_BURSTS = 64;
     for (int i = 0; i < MAX_BURSTS && m_port && Receive(); i++)
     {
@@ -267,7 +267,7 @@ UpcallPort::HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr
     }
     if (from)
     {
-        // As it came in, before the kernel counted this hop.
+        // The TTL as the packet arrived, before the kernel counted this hop.
         (header.*Family::SetHops)(static_cast<uint8_t>((header.*Family::GetHops)() + 1));
         return InputMissed<Family>(packet, header, from);
     }
@@ -346,7 +346,8 @@ UpcallPort::AskAboutCopy(Ptr<Packet> packet,
         const auto route = AskProtocol<Family>(m_node, packet, header);
         return {route && !IsLoopback(route->GetOutputDevice()), route};
     }
-    // A protocol that keeps the copy answers after this has returned: that is a decision, too.
+    // A protocol that keeps the copy answers after this function has returned: that is a decision,
+    // too.
     const Ptr<UpcallPort> self(this);
     const auto answer = std::make_shared<std::optional<Ptr<typename Family::Route>>>(nullptr);
     const auto destination = wireconversion::ToWire(header.GetDestination());
@@ -434,7 +435,7 @@ UpcallPort::Send(Ptr<typename Family::Route> route,
         return Drop(packet, NOT_SENT);
     }
     m_counters.sent.Add(whole->GetSize());
-    // The kernel would forward what the protocol has not changed.
+    // The kernel would forward a packet that the protocol has not changed.
     const bool isSame = packet->GetSize() == original.size &&
                         wireconversion::ToWire(header.GetDestination()) == original.destination;
     m_counters.changed += isSame ? 0 : 1;

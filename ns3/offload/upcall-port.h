@@ -35,79 +35,82 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Gives the packets for which a node's kernel has no route to the node's routing protocol, as the
- * node's own IP layer would: those that came in to RouteInput(), those that programs sent to
+ * node's own IP layer would: received packets to RouteInput(), packets that programs sent to
  * RouteOutput(). So an unmodified protocol that finds routes on demand keeps them, looks for the
- * route, and forwards them. What it forwards leaves through the interface that it chose.
+ * route, and forwards them. Packets that the protocol forwards leave through the interface that it
+ * chose.
  *
  * Packets that the kernel forwards by itself are seen as copies, one per flow and interval: the
- * protocol learns that its route is in use, and what it does with the copy is discarded.
+ * protocol learns that its route is in use, and its actions on the copy are discarded.
  *
- * Exists on every offloaded node, but only opens where a protocol finds routes on demand, or may do
- * so: what a user's protocol does is not known.
+ * Exists on every offloaded node, but only opens if a protocol finds routes on demand, or may do
+ * so: the behaviour of a user's protocol is not known.
  */
 class UpcallPort : public Object
 {
   public:
     using Neighbour = viaduct::lab::Neighbour; //!< a next hop
 
-    /** The node's kernel, as far as it is needed here. All but MacOf() may throw viaduct::Error. */
+    /** The operations of the node's kernel that are needed here. All but MacOf() may throw
+     * viaduct::Error. */
     class Kernel
     {
       public:
         virtual ~Kernel() = default;
         /**
-         * @param families of the packets that go up
-         * @return what carries them; null: each is given to Take(). Called once
+         * @param families the versions of IP whose packets go up
+         * @return the port that carries them; null: each is given to Take(). Called once
          */
         virtual std::unique_ptr<viaduct::io::AnyPort> Open(
             const std::set<viaduct::wire::Family>& families) = 0;
         /**
-         * @param interface the kernel's name
+         * @param interface the kernel's name of an interface
          * @return its number; known after Open()
          */
         virtual int IfIndexOf(const std::string& interface) const = 0;
         /**
-         * @param interface the kernel's name
-         * @param frame is sent at once
+         * @param interface the kernel's name of an interface
+         * @param frame the frame, which is sent at once
          * @return whether the interface accepted it
          */
         virtual bool Send(const std::string& interface, viaduct::io::FrameToSend frame) = 0;
         /**
-         * @param address of a node of the lab
-         * @return the MAC address of its interface
+         * @param address the address of a node of the lab
+         * @return the MAC address of the node's interface
          */
         virtual std::optional<viaduct::wire::MacAddress> MacOf(
             const viaduct::wire::IpAddress& address) const = 0;
         /**
-         * @param neighbours to whom the kernel's own packets wait, or wait no longer
+         * @param neighbours the next hops of the kernel's own packets that must wait, or wait no
+         * longer
          * @param held whether they wait
          */
         virtual void Hold(const std::vector<Neighbour>& neighbours, bool held) = 0;
     };
 
-    /** Why a packet that went up ended here. */
+    /** The reason why a packet that went up was dropped. */
     enum DropReason
     {
         MALFORMED,         //!< not an IP packet that ns-3 can read
         NOT_UNICAST,       //!< to a group or broadcast address
-        NO_ROUTE,          //!< the protocol found none, or too late for the TTL
+        NO_ROUTE,          //!< the protocol found no route, or too late for the TTL
         UNKNOWN_NEIGHBOUR, //!< the next hop is not in the lab
-        NOT_SENT,          //!< the interface refused it
+        NOT_SENT,          //!< the interface refused the packet
         N_DROP_REASONS
     };
 
     /** IP packets so far, and their bytes. */
     struct Count
     {
-        /** @param size of one more, bytes */
+        /** @param size size of one more packet, bytes */
         void Add(size_t size)
         {
             packets++;
             bytes += size;
         }
 
-        uint64_t packets{0}; //!< how many
-        uint64_t bytes{0};   //!< of all of them
+        uint64_t packets{0}; //!< the number of packets
+        uint64_t bytes{0};   //!< sum of the packets' sizes
     };
 
     /** Packets so far. */
@@ -115,16 +118,16 @@ class UpcallPort : public Object
     {
         Count missed;        //!< the kernel had no route
         Count copies;        //!< seen as copies
-        Count sent;          //!< of those missed, left the node
-        uint64_t changed{0}; //!< of those sent, the protocol had changed
+        Count sent;          //!< missed packets that left the node
+        uint64_t changed{0}; //!< packets in `sent` that the protocol had changed
     };
 
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /**
-     * @param node whose packets they are
-     * @param kernel its kernel
+     * @param node the node that the packets belong to
+     * @param kernel the node's kernel
      */
     void SetNode(Ptr<Node> node, std::unique_ptr<Kernel> kernel);
 
@@ -134,20 +137,20 @@ class UpcallPort : public Object
         m_routed = std::move(routed);
     }
 
-    /** @return a destination whose packets do not all have the same next hop, and why it is
-     * believed; empty: there is none
+    /** @return a destination whose packets do not all have the same next hop, and the evidence;
+     * empty: there is none
      */
     const std::string& GetDependence() const
     {
         return m_dependence.GetFinding();
     }
 
-    /** Takes what the protocols decided about a packet (RouteSource::Decide()). */
+    /** Takes the protocols' decision about a packet (RouteSource::Decide()). */
     using Decided = std::function<void(const viaduct::wire::IpAddress& destination,
                                        const viaduct::wire::IpAddress& gateway,
                                        Ptr<NetDevice> device)>;
 
-    /** @param decided called for each packet that goes up, and is not changed by the protocol */
+    /** @param decided called for each packet that goes up and is not changed by the protocol */
     void SetDecided(Decided decided)
     {
         m_decided = std::move(decided);
@@ -155,7 +158,7 @@ class UpcallPort : public Object
 
     /**
      * @param device a device of the node
-     * @param name the kernel's name
+     * @param name the kernel's name of the device's interface
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
     /** Opens if one of the node's protocols finds routes on demand, or may do so. */
@@ -176,20 +179,20 @@ class UpcallPort : public Object
         return m_families.contains(family);
     }
 
-    /** Handles all packets that have come up until now. */
+    /** Handles all packets that have gone up until now. */
     void Drain();
-    /** @param upcall a packet that comes up now */
+    /** @param upcall a packet that goes up now */
     void Take(const viaduct::bpf::Upcall& upcall);
 
     /**
      * @param gateway a next hop
-     * @param interface the kernel's name
-     * @return it as a neighbour, if it is in the lab
+     * @param interface the kernel's name of an interface
+     * @return the next hop as a neighbour, if it is in the lab
      */
     std::optional<Neighbour> FindNeighbour(const viaduct::wire::IpAddress& gateway,
                                            const std::string& interface) const;
 
-    /** @return what carries the packets up; null if nothing does */
+    /** @return the port that carries the packets up; null if none does */
     viaduct::io::AnyPort* GetPort() const
     {
         return m_port.get();
@@ -208,14 +211,14 @@ class UpcallPort : public Object
     }
 
     /**
-     * @return how many of those missed were neither sent nor dropped until now: the protocol still
-     * has them, or has given them up in silence
+     * @return the number of missed packets that were neither sent nor dropped until now: the
+     * protocol still has them, or has dropped them without a report
      */
     uint64_t GetKept() const;
 
     /**
      * @param reason a reason
-     * @return how many packets were dropped for it
+     * @return the number of packets dropped for it
      */
     uint64_t GetDrops(DropReason reason) const
     {
@@ -232,11 +235,11 @@ class UpcallPort : public Object
     void DoDispose() override;
 
   private:
-    /** A packet as it came up. */
+    /** A packet as it went up. */
     struct Original
     {
-        viaduct::wire::IpAddress destination; //!< its destination
-        uint32_t size;                        //!< bytes behind its header
+        viaduct::wire::IpAddress destination; //!< the packet's destination
+        uint32_t size;                        //!< bytes behind the IP header
     };
 
     bool Receive();
@@ -245,7 +248,7 @@ class UpcallPort : public Object
     void HandlePacket(const viaduct::bpf::Upcall& upcall);
     template <class Family>
     void HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr<NetDevice> from);
-    /** @return whether the protocol takes the packet, and its route if it has one now */
+    /** @return whether the protocol takes the packet, and the packet's route if it has one now */
     template <class Family>
     std::pair<bool, Ptr<typename Family::Route>> AskAboutCopy(Ptr<Packet> packet,
                                                               const typename Family::Header& header,
@@ -266,26 +269,26 @@ class UpcallPort : public Object
     Ptr<NetDevice> DeviceOf(int ifindex) const;
     void Drop(Ptr<const Packet> packet, DropReason reason);
 
-    Ptr<Node> m_node;                                //!< whose packets they are
-    std::unique_ptr<Kernel> m_kernel;                //!< its kernel
-    std::function<void()> m_routed;                  //!< routes are used
+    Ptr<Node> m_node;                                //!< the node that the packets belong to
+    std::unique_ptr<Kernel> m_kernel;                //!< the node's kernel
+    std::function<void()> m_routed;                  //!< called when routes may have changed
     Decided m_decided;                               //!< gets decisions
-    PacketDependence m_dependence;                   //!< of these decisions
-    std::set<viaduct::wire::Family> m_families;      //!< of the packets that go up
-    std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's
-    std::map<int, Ptr<NetDevice>> m_devices;         //!< by the kernel's number
+    PacketDependence m_dependence;                   //!< checks the decisions
+    std::set<viaduct::wire::Family> m_families;      //!< versions of IP whose packets go up
+    std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's names
+    std::map<int, Ptr<NetDevice>> m_devices;         //!< key: the kernel's number
     std::unique_ptr<viaduct::io::AnyPort> m_port;    //!< carries the packets up
-    std::vector<viaduct::io::ReceivedFrame> m_burst; //!< room for a burst
-    uint32_t m_pollable{0};                          //!< in the reactor
-    std::vector<std::byte> m_frame;                  //!< the one being sent
-    Counters m_counters;                             //!< so far
-    DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< likewise
+    std::vector<viaduct::io::ReceivedFrame> m_burst; //!< buffer for a burst
+    uint32_t m_pollable{0};                          //!< number in the reactor
+    std::vector<std::byte> m_frame;                  //!< the frame being sent
+    Counters m_counters;                             //!< packets so far
+    DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< dropped packets so far
 };
 
 /**
- * Makes decisions about packets that go up known as routes.
- * @param routes of a node
- * @param upcalls its packets without a route; must live as long
+ * Makes the decisions about packets that go up known to a RouteSource as routes.
+ * @param routes the routes of a node
+ * @param upcalls the node's packets without a route; must exist as long
  */
 void ConnectUpcalls(Ptr<RouteSource> routes, Ptr<UpcallPort> upcalls);
 

@@ -125,7 +125,7 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     AddQueueManagement(device, spec, where);
 }
 
-/** The SPEC of one receiver's error model. */
+/** Returns the SPEC of one receiver's error model. */
 Spec
 ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
 {

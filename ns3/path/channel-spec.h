@@ -19,18 +19,18 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @param device a device
- * @return whether it can become a link of a lab: PointToPointNetDevice, CsmaNetDevice,
+ * @return whether the device can become a link of a lab: PointToPointNetDevice, CsmaNetDevice,
  * SimpleNetDevice, PathNetDevice
  */
 bool IsWired(Ptr<NetDevice> device);
 
 /**
  * @ingroup viaduct
- * The SPEC that a channel corresponds to for the frames of a device: its delay; its or the device's
- * rate with the device's queue; the error model of the receivers. RateErrorModel per packet is a
- * loss probability, per bit a bit error rate (per byte likewise). CoDel, PIE and RED as root queue
- * disc become the SPEC's queue management; FqCoDel does not, because ns-3's address helper installs
- * it on every device by default.
+ * Returns the SPEC that a channel corresponds to for the frames of a device: the channel's delay;
+ * the channel's or the device's rate with the device's queue; the error model of the receivers.
+ * RateErrorModel per packet is a loss probability, per bit a bit error rate (per byte likewise).
+ * CoDel, PIE and RED as root queue disc become the SPEC's queue management; FqCoDel does not,
+ * because ns-3's address helper installs it on every device by default.
  *
  * @param sender the device; IsWired()
  * @param receivers the other devices of the channel

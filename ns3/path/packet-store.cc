@@ -24,11 +24,11 @@ BytesOf(Ptr<const Packet> packet)
     return bytes;
 }
 
-/** @return a packet of @p bytes, as many as the original's, with the original's uid and tags */
+/** @return a packet with the bytes @p bytes, of the original's size, with its uid and tags */
 Ptr<Packet>
 WithBytes(Ptr<const Packet> original, const std::vector<std::byte>& bytes)
 {
-    Ptr<Packet> packet = original->Copy(); // keeps the uid, which nothing else can set
+    Ptr<Packet> packet = original->Copy(); // keeps the uid, which cannot be set otherwise
     packet->RemoveAllByteTags();
     packet->RemoveAtEnd(packet->GetSize());
     packet->AddAtEnd(Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
@@ -95,7 +95,7 @@ PacketStore::Clone(FrameHandle frame)
 void
 PacketStore::CompleteChecksum(FrameHandle)
 {
-    // ns-3 leaves no checksum to hardware: it is there, or ChecksumEnabled is false.
+    // ns-3 leaves no checksum to hardware: it is complete, or ChecksumEnabled is false.
 }
 
 void

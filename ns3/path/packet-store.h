@@ -21,15 +21,15 @@ namespace ns3
  * @ingroup viaduct
  * @brief The frames of an emulated path that are ns-3 packets.
  *
- * A packet comes out as the object that went in, unless its bytes were changed (bit errors, ECN
- * marks): then a packet with the new bytes and the uid and tags of the old one comes out.
+ * A packet leaves as the object that entered, unless its bytes were changed (bit errors, ECN
+ * marks): then a packet with the new bytes and the uid and tags of the original leaves.
  */
 class PacketStore : public viaduct::path::FrameStore
 {
   public:
     /**
      * @param packet a frame from the destination address on
-     * @return its handle
+     * @return the frame's handle
      */
     viaduct::path::FrameHandle Add(Ptr<Packet> packet);
     /**
@@ -37,7 +37,7 @@ class PacketStore : public viaduct::path::FrameStore
      * @return the packet as it was added
      */
     Ptr<const Packet> Peek(viaduct::path::FrameHandle frame) const;
-    /** Remove a frame.
+    /** Removes a frame.
      * @param frame a frame; its handle becomes invalid
      * @return the packet with its present bytes
      */
@@ -57,7 +57,7 @@ class PacketStore : public viaduct::path::FrameStore
         std::vector<std::byte> bytes; //!< empty: not accessed yet
     };
 
-    std::vector<Slot> m_slots;                      //!< by handle
+    std::vector<Slot> m_slots;                      //!< slots by handle
     std::vector<viaduct::path::FrameHandle> m_free; //!< free slots
 };
 

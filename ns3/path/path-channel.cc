@@ -53,7 +53,7 @@ PathNow()
 /** The links that channels of this simulation share, by their names in SPECs (link=NAME). */
 using SharedLinks = SimulationSingleton<viaduct::path::SharedLinks>;
 
-/** Ends the program if a link that is shared has no rate, which is an error of the user. */
+/** Ends the program if a shared link has no rate, which is an error of the user. */
 void
 CheckSharedLinks()
 {
@@ -67,7 +67,7 @@ CheckSharedLinks()
     }
 }
 
-/** @return what a pipeline for frames that @p device sends is constructed with */
+/** @return the options of a pipeline for frames that @p device sends */
 viaduct::path::PipelineOptions
 OptionsFor(const PathNetDevice& device, const std::string& stream, const std::string& pair)
 {
@@ -89,7 +89,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
   public:
     /**
      * The direction of frames from @p device of @p channel that are in @p group; @p stream names
-     * the random streams, @p pair what both directions share.
+     * the random streams, @p pair the state that both directions share.
      */
     Direction(PathChannel& channel,
               std::size_t device,
@@ -121,7 +121,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
         return m_pipeline;
     }
 
-    /** The far end has refused a frame of this size that the pipeline delivered. */
+    /** Counts a frame of this size that the pipeline delivered and the far end refused. */
     void Refuse(uint64_t bytes)
     {
         m_refused++;
@@ -135,8 +135,8 @@ class PathChannel::Direction : private viaduct::path::FateObserver
         return counters;
     }
 
-    Instant armed = Instant::Never(); //!< of the earliest event that waits
-    bool isServed = false;            //!< Wake() takes its packets, and then looks what is next
+    Instant armed = Instant::Never(); //!< time of the scheduled event
+    bool isServed = false;            //!< Wake() takes its packets, and then finds the next event
 
     /** @return whether the bits of a frame that the pipeline has delivered were flipped */
     bool TakeCorrupted(viaduct::path::FrameHandle frame)
@@ -173,13 +173,13 @@ class PathChannel::Direction : private viaduct::path::FateObserver
                                        m_group});
     }
 
-    PathChannel& m_channel;                           //!< whose direction
-    std::size_t m_device;                             //!< which device sends
-    std::size_t m_group;                              //!< which of its frames
+    PathChannel& m_channel;                           //!< the direction's channel
+    std::size_t m_device;                             //!< number of the sending device
+    std::size_t m_group;                              //!< class of the frames, or 0
     PacketStore m_store;                              //!< the frames in the pipeline
-    Pipeline m_pipeline;                              //!< what happens to them
+    Pipeline m_pipeline;                              //!< determines the frames' fates
     uint64_t m_refused{0};                            //!< delivered frames that the far end refused
-    uint64_t m_refusedBytes{0};                       //!< their bytes
+    uint64_t m_refusedBytes{0};                       //!< bytes of these frames
     std::set<viaduct::path::FrameHandle> m_corrupted; //!< delivered frames not yet taken
 };
 
@@ -201,7 +201,7 @@ PathChannel::DoInitialize()
     }
     if (shared)
     {
-        Simulator::ScheduleNow(&CheckSharedLinks); // when the others are initialized, too
+        Simulator::ScheduleNow(&CheckSharedLinks); // when all channels are initialized
     }
     Channel::DoInitialize();
 }
@@ -246,12 +246,12 @@ PathChannel::SetSpecs(const Spec& up, const Spec& down)
     std::iota(devices.begin(), devices.end(), 0);
     if (up.nat)
     {
-        // A channel has one NAT: a direction gives it up before the other one gets it.
+        // A channel has one NAT: a direction releases it before the reverse direction gets it.
         std::reverse(devices.begin(), devices.end());
     }
     if (!devices.empty())
     {
-        // Taking a change back does not bring back a NAT's bindings, or where a loss model was.
+        // Undoing a change restores neither a NAT's bindings nor the state of a loss model.
         TrySpecs(up, down);
     }
     std::size_t changed = 0;
@@ -469,7 +469,7 @@ PathChannel::Arm(std::size_t device, std::size_t group)
     }
     direction.armed = next;
     // On a link of two devices the event already has the receiver's context; further receivers get
-    // events of their own.
+    // separate events.
     const std::size_t receiver = m_devices.size() > 1 && device == 0 ? 1 : 0;
     const int64_t delay = std::max<int64_t>(0, (next - PathNow()).nanoseconds());
     Simulator::ScheduleWithContext(m_devices[receiver]->GetNode()->GetId(),

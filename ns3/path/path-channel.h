@@ -34,14 +34,14 @@ class PathNetDevice;
 /** The fate of a packet in a PathChannel. */
 struct PathFate
 {
-    std::size_t device = 0;   //!< which device of the channel sent it
+    std::size_t device = 0;   //!< number of the sending device in the channel
     uint64_t number = 0;      //!< 1, 2, 3... among the frames of this device
-    viaduct::path::Fate fate; //!< its fate
-    Time at;                  //!< when, by the model
-    bool duplicate = false;   //!< it is a copy made by the channel
-    bool corrupted = false;   //!< bits were flipped
-    bool marked = false;      //!< ECN CE was set
-    std::size_t group = 0;    //!< 0, or which class it belongs to, counted from 1
+    viaduct::path::Fate fate; //!< the packet's fate
+    Time at;                  //!< time by the model
+    bool duplicate = false;   //!< whether it is a copy made by the channel
+    bool corrupted = false;   //!< whether bits were flipped
+    bool marked = false;      //!< whether ECN CE was set
+    std::size_t group = 0;    //!< 0: no class; else the number of its class, from 1
 };
 
 /**
@@ -50,11 +50,11 @@ struct PathFate
  *
  * Applies a SPEC to packets: loss, bit errors, duplication, a rate with its queue, delay, jitter,
  * reordering. It uses the same implementation as `viaduct path` and the links of a lab, and with
- * the same seed, name and order of packets the fates are the same there and here.
+ * the same seed, name and order of packets the fates are the same in all of them.
  *
  * Two devices form a point-to-point link: the SPEC Up applies to frames of the first device, the
  * SPEC Down to those of the second. More devices form an Ethernet: the SPEC Up applies to the
- * frames of each device separately, which then reach all others.
+ * frames of each device separately, which then reach all other devices.
  *
  * SPECs that name the same link (link=NAME), of this channel or of several, share its rate and
  * queue.
@@ -64,7 +64,7 @@ class PathChannel : public Channel
   public:
     /**
      * TracedCallback signature for Fate.
-     * @param [in] packet the frame, as it was sent
+     * @param [in] packet the frame as sent
      * @param [in] fate its fate
      */
     typedef void (*FateTracedCallback)(Ptr<const Packet> packet, const PathFate& fate);
@@ -75,12 +75,12 @@ class PathChannel : public Channel
     PathChannel();
     ~PathChannel() override;
 
-    /** Attach a device; must be called before the simulation starts.
+    /** Attaches a device; must be called before the simulation starts.
      * @param device the device
      */
     void Add(Ptr<PathNetDevice> device);
 
-    /** Change the SPECs, also while packets are in flight: none is lost by that.
+    /** Changes the SPECs, also while packets are in flight: none is lost by that.
      * @param up the SPEC of the first device's direction, or of all devices if there are more than
      * two
      * @param down the SPEC of the second device's direction
@@ -88,10 +88,10 @@ class PathChannel : public Channel
      */
     void SetSpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down);
 
-    /** Give classes of frames SPECs of their own; must be called before the channel is used.
+    /** Gives separate SPECs to classes of frames; must be called before the channel is used.
      * @param classes the classes: the first whose filter matches takes a frame. If there are more
      * than two devices, up applies to the frames of each
-     * @throw viaduct::UsageError for a filter that is wrong
+     * @throw viaduct::UsageError for an invalid filter
      */
     void SetClasses(const std::vector<viaduct::path::TrafficClass>& classes);
     /** @return the classes */
@@ -101,42 +101,42 @@ class PathChannel : public Channel
     }
 
     /**
-     * @param device which device of the channel
+     * @param device the number of a device of the channel
      * @param group 0: the frames that no class takes; else a class, counted from 1
-     * @return the SPEC of its transmissions
+     * @return the SPEC of the device's transmissions
      */
     const viaduct::path::Spec& GetSpec(std::size_t device, std::size_t group = 0) const;
 
     /**
-     * @param device which device of the channel
+     * @param device the number of a device of the channel
      * @param group as for GetSpec()
-     * @return its packets by fate
+     * @return the numbers of the device's packets by fate
      */
     viaduct::path::Counters GetCounters(std::size_t device, std::size_t group = 0) const;
 
     /**
-     * @param device which device of the channel
+     * @param device the number of a device of the channel
      * @param group as for GetSpec()
-     * @return how many of its packets are inside, and their bytes
+     * @return the number of the device's packets inside, and their bytes
      */
     std::pair<uint64_t, uint64_t> GetWaiting(std::size_t device, std::size_t group = 0) const;
 
     /**
-     * @param device which device of the channel
-     * @return the name that a lab gives to the pair of interfaces whose frames it sends
+     * @param device the number of a device of the channel
+     * @return the name that a lab gives to the pair of interfaces for the device's frames
      */
     std::string GetPairName(std::size_t device) const;
 
     /**
-     * @param device which device of the channel
-     * @return whether its frames go down, from the second end of the pair to the first
+     * @param device the number of a device of the channel
+     * @return whether the device's frames go down, from the second end of the pair to the first
      */
     bool IsDown(std::size_t device) const;
 
     /** @return the link's name: attribute Name, or "path" and the channel's id */
     std::string GetName() const;
 
-    /** Unplug or plug in the link.
+    /** Unplugs or plugs in the link.
      * @param up false: no frame is accepted, and frames in flight do not arrive
      */
     void SetLinkUp(bool up);
@@ -146,17 +146,17 @@ class PathChannel : public Channel
         return m_linkUp;
     }
 
-    /** Use random streams with these numbers instead of those derived from the link's name. The
+    /** Uses random streams with these numbers instead of those derived from the link's name. The
      * fates then differ from those of the same link in a lab.
      * @param stream the first number
-     * @return how many are used: one per device, and as many for each class
+     * @return the number of streams used: one per device, and as many for each class
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Send a frame; for PathNetDevice.
-     * @param device which device of the channel sends
-     * @param frame from the destination address on; owned by the channel from now on
+     * Sends a frame; for PathNetDevice.
+     * @param device the number of the sending device in the channel
+     * @param frame the bytes from the destination address on; owned by the channel
      */
     void Send(std::size_t device, Ptr<Packet> frame);
 
@@ -184,11 +184,11 @@ class PathChannel : public Channel
 
     /** Changes the SPEC of frames from @p device, if any were sent already. */
     void Change(std::size_t device, const viaduct::path::Spec& spec);
-    /** Tries what SetSpecs() is given: SPECs, files, the place of a NAT.
-     * @throw viaduct::UsageError for what is wrong
+    /** Checks the arguments of SetSpecs(): SPECs, files, the place of a NAT.
+     * @throw viaduct::UsageError for an invalid argument
      */
     void TrySpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down) const;
-    /** @return where the frames of a group from @p device are in the list of directions */
+    /** @return the index of the frames of a group from @p device in the list of directions */
     std::size_t PlaceOf(std::size_t device, std::size_t group) const
     {
         return device * (1 + m_classes.size()) + group;
@@ -196,13 +196,13 @@ class PathChannel : public Channel
 
     /** @return the direction of a group's frames from @p device; null: there is none yet */
     const Direction* FindDirection(std::size_t device, std::size_t group) const;
-    /** @return the same, created if there is none yet */
+    /** @return the direction of a group's frames from @p device, created if there is none yet */
     Direction& DirectionOf(std::size_t device, std::size_t group);
-    /** @return which class takes a frame, counted from 1; 0: none does */
+    /** @return the class that takes a frame, counted from 1; 0: none */
     std::size_t GroupOf(const Packet& frame) const;
     /** @return the name of the random streams for a group's frames from @p device */
     std::string StreamName(std::size_t device, std::size_t group) const;
-    /** @return the name of what frames from @p device share with those of the other direction */
+    /** @return the name of the state that frames from @p device share with the other direction */
     std::string SharedStreamName(std::size_t device) const;
     /**
      * Handles events that are due for a group's frames from @p device (there may be none after a
@@ -217,12 +217,12 @@ class PathChannel : public Channel
     std::string m_name;                                 //!< attribute Name
     viaduct::path::Spec m_up;                           //!< attribute Up
     viaduct::path::Spec m_down;                         //!< attribute Down
-    std::vector<viaduct::path::TrafficClass> m_classes; //!< with SPECs of their own
-    std::vector<viaduct::sys::PacketFilter> m_filters;  //!< theirs, in the same order
+    std::vector<viaduct::path::TrafficClass> m_classes; //!< classes with separate SPECs
+    std::vector<viaduct::sys::PacketFilter> m_filters;  //!< filters of m_classes, in order
     int64_t m_stream{-1};                      //!< from AssignStreams(); -1: derived from the name
     bool m_linkUp{true};                       //!< whether frames pass
-    std::vector<Ptr<PathNetDevice>> m_devices; //!< all
-    std::shared_ptr<viaduct::path::Nat> m_nat; //!< of both directions; null: of a link of many
+    std::vector<Ptr<PathNetDevice>> m_devices; //!< all devices
+    std::shared_ptr<viaduct::path::Nat> m_nat; //!< NAT of both directions; else null
     std::vector<std::unique_ptr<Direction>> m_directions; //!< see PlaceOf()
 
     TracedCallback<Ptr<const Packet>, const PathFate&> m_fateTrace; //!< trace source Fate

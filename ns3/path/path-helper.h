@@ -30,7 +30,7 @@ class PathHelper : public EthernetTraceHelper<PathNetDevice>
 
     /**
      * @param name an attribute of PathNetDevice
-     * @param value its value in the devices created from now on
+     * @param value the attribute's value in the devices created after this call
      */
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -39,7 +39,7 @@ class PathHelper : public EthernetTraceHelper<PathNetDevice>
 
     /**
      * @param name an attribute of PathChannel ("Up", "Down", "Spec", "Name")
-     * @param value its value in the channels created from now on
+     * @param value the attribute's value in the channels created after this call
      */
     void SetChannelAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -47,15 +47,15 @@ class PathHelper : public EthernetTraceHelper<PathNetDevice>
     }
 
     /**
-     * Connect nodes by one channel: two by a point-to-point link, more by an Ethernet.
+     * Connects nodes by one channel: two by a point-to-point link, more by an Ethernet.
      * @param nodes the nodes; the first one's direction is Up
-     * @return their new devices, in the same order
+     * @return the nodes' new devices, in the same order
      */
     NetDeviceContainer Install(const NodeContainer& nodes);
     /**
      * @param a the node whose direction is Up
      * @param b the node whose direction is Down
-     * @return their new devices
+     * @return the nodes' new devices
      */
     NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b);
 

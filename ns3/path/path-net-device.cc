@@ -105,7 +105,7 @@ PathNetDevice::Receive(Ptr<Packet> frame, bool corrupted)
     packet->RemoveHeader(header);
     if (!IsLinkUp())
     {
-        // At one of the devices of a shared channel.
+        // Only at the addressed devices of a shared channel.
         if (m_channel->GetNDevices() == 2 || header.GetDestination() == GetAddress() ||
             header.GetDestination().IsGroup())
         {

@@ -19,30 +19,31 @@ class PathChannel;
  * @ingroup viaduct
  * @brief An Ethernet device on a PathChannel.
  *
- * It has neither a rate nor a queue: the channel has them. Frames look as on a real link of a lab.
+ * The device has neither a rate nor a queue: the channel has them. Frames look as on a real link of
+ * a lab.
  *
  * A frame with bit errors reaches the node, whose checksums must detect them; if checksums are off
- * (global value ChecksumEnabled) it is dropped here, and so is a frame whose length fields ns-3's
- * headers cannot handle.
+ * (global value ChecksumEnabled) it is dropped by the device, and so is a frame whose length fields
+ * ns-3's headers cannot handle.
  */
 class PathNetDevice : public EthernetNetDevice
 {
   public:
-    /** Why a frame did not get through. */
+    /** The reason for which a frame was not sent or passed up. */
     enum DropReason
     {
         TX_LINK_DOWN, //!< to be sent: there is no channel, or it is unplugged
         TX_TOO_LONG,  //!< to be sent: longer than the MTU
         RX_CORRUPTED, //!< received: bit errors, and ChecksumEnabled is false
-        RX_MALFORMED, //!< received: bit errors in a length of its headers
-        RX_LINK_DOWN, //!< would be received, but the channel was unplugged meanwhile
+        RX_MALFORMED, //!< received: bit errors in a length field of a header
+        RX_LINK_DOWN, //!< to be received, but the channel was unplugged meanwhile
         N_DROP_REASONS
     };
 
     /**
      * TracedCallback signature for MacRxDrop and MacTxDrop.
      * @param [in] packet the frame (MacTxDrop: without Ethernet header)
-     * @param [in] reason why it was dropped
+     * @param [in] reason the reason of the drop
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
 
@@ -56,7 +57,7 @@ class PathNetDevice : public EthernetNetDevice
      */
     void SetChannel(Ptr<PathChannel> channel, std::size_t place);
 
-    /** The channel was unplugged or plugged in; for PathChannel. */
+    /** Reports that the channel was unplugged or plugged in; for PathChannel. */
     void LinkChanged();
 
     /** @return the index of this device in the channel */
@@ -66,15 +67,15 @@ class PathNetDevice : public EthernetNetDevice
     }
 
     /**
-     * A frame has arrived, perhaps at a channel that is unplugged; for PathChannel.
-     * @param frame from the destination address on
+     * Takes a frame that has arrived, perhaps at a channel that is unplugged; for PathChannel.
+     * @param frame the bytes from the destination address on
      * @param corrupted whether bits were flipped
      */
     void Receive(Ptr<Packet> frame, bool corrupted);
 
     /**
      * @param reason a reason
-     * @return how many frames were dropped for it
+     * @return the number of frames dropped for this reason
      */
     uint64_t GetDrops(DropReason reason) const;
 
@@ -90,7 +91,7 @@ class PathNetDevice : public EthernetNetDevice
     void DoDispose() override;
 
   private:
-    /** @return why ns-3 cannot process a payload with bit errors; N_DROP_REASONS if it can */
+    /** @return the reason why ns-3 cannot process a payload with bit errors; else N_DROP_REASONS */
     static DropReason CheckCorrupted(uint16_t protocol, Ptr<const Packet> payload);
 
     Ptr<PathChannel> m_channel; //!< the channel

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// How packets are joined with their payloads.
+// Joins packets with their payloads.
 
 #include "held-payloads.h"
 
@@ -32,25 +32,25 @@ using wire::ConstBytes;
 
 uint64_t g_lost = 0; //!< packets that could not be joined
 
-/** Part of a packet that is a payload's. */
+/** A part of a packet whose bytes are in a payload. */
 struct Part
 {
-    uint64_t name;  //!< of the payload
-    uint32_t start; //!< where in the packet
+    uint64_t name;  //!< name of the payload
+    uint32_t start; //!< offset in the packet
     uint32_t end;   //!< one beyond its last byte
 };
 
 /** The beginning of an IP packet. */
 struct Start
 {
-    uint32_t transport;    //!< where the transport header begins
-    uint32_t segment;      //!< bytes from there on
-    uint32_t offset;       //!< of a fragment, bytes
+    uint32_t transport;    //!< offset of the transport header
+    uint32_t segment;      //!< bytes from `transport` to the end
+    uint32_t offset;       //!< offset of a fragment, bytes
     uint16_t id;           //!< identification (IPv4)
-    uint8_t protocol;      //!< of the transport
-    bool fragment;         //!< not the whole packet
+    uint8_t protocol;      //!< transport protocol
+    bool fragment;         //!< whether the packet is a fragment
     ConstBytes addresses;  //!< source and destination
-    size_t checksumOffset; //!< in the transport header; 0: there is none
+    size_t checksumOffset; //!< offset in the transport header; 0: there is none
 };
 
 size_t
@@ -70,7 +70,7 @@ ChecksumOffset(uint8_t protocol)
     }
 }
 
-/** @return nothing if it is no IP packet; all that is looked at is within the headers */
+/** @return no value if the bytes are no IP packet; only bytes of the headers are read */
 std::optional<Start>
 ReadStart(ConstBytes ip)
 {
@@ -129,14 +129,14 @@ SumOf(ConstBytes ip, const Start& start, uint32_t segment)
     return static_cast<uint16_t>(~wire::FinishChecksum(sum));
 }
 
-/** @return bytes of transport header and payload that the checksum covers */
+/** @return the number of bytes of transport header and payload that the checksum covers */
 uint32_t
 CoveredSegment(const Start& start, uint32_t ofWhole)
 {
     return start.fragment ? ofWhole : start.segment;
 }
 
-/** @return the parts of a packet that wait, in order */
+/** @return the parts of a packet whose payloads wait, in order */
 std::vector<Part>
 FindParts(const Packet& packet)
 {
@@ -165,7 +165,7 @@ FindParts(const Packet& packet)
 
 /**
  * @param part a part, whose positions are from the IP header on
- * @return where in the payload it begins; nothing if that cannot be told
+ * @return the part's offset in the payload; none if it is unknown
  */
 std::optional<uint32_t>
 OffsetOf(const Part& part, const HeldPayload& payload, const std::optional<Start>& start)
@@ -175,7 +175,7 @@ OffsetOf(const Part& part, const HeldPayload& payload, const std::optional<Start
     {
         return 0;
     }
-    // A fragment that ns-3 has made (RFC 791) says where it belongs.
+    // A fragment made by ns-3 (RFC 791) contains its offset.
     if (!start || !start->fragment || start->id != payload.id ||
         start->protocol != payload.protocol || part.start < start->transport)
     {
@@ -290,7 +290,7 @@ CompleteChecksum(Bytes ip, const HeldPayload& payload)
     const bool udp = start->protocol == wire::ip_protocol::kUdp;
     if (udp && found == 0)
     {
-        return; // there is none (RFC 768)
+        return; // no checksum (RFC 768)
     }
     uint32_t added = wire::Sum(payload.bytes);
     if ((ip.size() - start->transport) % 2 != 0)

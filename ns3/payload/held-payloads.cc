@@ -27,14 +27,14 @@ namespace
 namespace wire = viaduct::wire;
 using wire::ConstBytes;
 
-/// Shorter payloads are not worth it.
+/// Payloads below this length are not held.
 constexpr uint32_t SHORTEST = 64;
-/// A name is a pool, a place in it, and a generation.
+/// A name consists of a pool, a place in it, and a generation.
 constexpr uint32_t POOL_SHIFT = 48;
 constexpr uint32_t PLACE_SHIFT = 24;
 constexpr uint64_t PLACE_MASK = (1 << 24) - 1;
 
-/** All pools by their number; null: it is gone. */
+/** Returns all pools by their number; null: removed. */
 std::vector<HeldPayloads*>&
 Pools()
 {
@@ -42,18 +42,19 @@ Pools()
     return pools;
 }
 
-/** What can be told of a packet that may be passed without its payload. */
+/** The properties of a packet that may be passed without its payload. */
 struct Shape
 {
-    uint32_t transport = 0; //!< where the transport header, or the content of a fragment, begins
+    uint32_t transport = 0; //!< offset of the transport header, or of a fragment's content
     uint32_t headers = 0;   //!< bytes that are never cut
-    uint32_t offset = 0;    //!< of a fragment
+    uint32_t offset = 0;    //!< offset of a fragment
     uint16_t id = 0;        //!< identification (IPv4)
-    uint8_t protocol = 0;   //!< of the transport
-    bool fragment = false;  //!< not the whole IP packet
+    uint8_t protocol = 0;   //!< transport protocol
+    bool fragment = false;  //!< whether the packet is a fragment
 };
 
-/** Set Shape::headers. @return whether nobody on the way reads beyond the transport header */
+/** Sets Shape::headers. @return whether no reader of the packet needs bytes beyond the transport
+ * header */
 bool
 FitTransport(ConstBytes ip, Shape& shape)
 {
@@ -73,14 +74,14 @@ FitTransport(ConstBytes ip, Shape& shape)
         const uint8_t type = wire::Load8(segment.data());
         const bool version4 = shape.protocol == wire::ip_protocol::kIcmp;
         shape.headers = shape.transport + wire::IcmpHeader::kSize;
-        return version4 ? type == 0 || type == 8 : type == 128 || type == 129; // echoes
+        return version4 ? type == 0 || type == 8 : type == 128 || type == 129; // echo messages
     }
     default:
         return false;
     }
 }
 
-/** @return nothing if all of an IPv4 packet is to be passed */
+/** @return no value if an IPv4 packet must be passed whole */
 std::optional<Shape>
 FitIpv4(ConstBytes ip)
 {
@@ -93,7 +94,7 @@ FitIpv4(ConstBytes ip)
     const uint32_t destination = wire::Load32(&ip[16]);
     const bool forNeighbours = destination == 0xffffffff || destination >> 8 == 0xe00000;
     Shape shape{.transport = wire::Ipv4Header::kSize,
-                .headers = wire::Ipv4Header::kSize + 8, // ICMP quotes them
+                .headers = wire::Ipv4Header::kSize + 8, // 8 bytes that ICMP quotes
                 .offset = header->fragment_offset * uint32_t{8},
                 .id = header->id,
                 .protocol = header->protocol,
@@ -102,7 +103,7 @@ FitIpv4(ConstBytes ip)
     return fits && !forNeighbours ? std::optional(shape) : std::nullopt;
 }
 
-/** @return nothing if all of an IPv6 packet is to be passed */
+/** @return no value if an IPv6 packet must be passed whole */
 std::optional<Shape>
 FitIpv6(ConstBytes ip)
 {
@@ -239,7 +240,7 @@ HeldPayloads::Take()
     payload.generation++;
     if (payload.references.Head() == nullptr)
     {
-        payload.references.Add(HeldPayloadTag()); // for good
+        payload.references.Add(HeldPayloadTag()); // never removed
     }
     return &payload;
 }

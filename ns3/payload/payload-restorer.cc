@@ -26,11 +26,11 @@ namespace ns3
 namespace
 {
 
-uint32_t g_nodes = 0; //!< those of NodeList that have been seen to
+uint32_t g_nodes = 0; //!< number of nodes of NodeList that are watched
 
 /**
- * Make a packet whole that ns-3 shows to trace sinks. It is the very one that the IP layer goes on
- * to work with: there is no other place before a protocol reads it.
+ * Makes a packet whole that ns-3 shows to trace sinks. It is the same object that the IP layer
+ * continues to process: there is no other place before a protocol reads it.
  */
 void
 Restore(Ptr<const Packet> packet)
@@ -38,7 +38,7 @@ Restore(Ptr<const Packet> packet)
     RestorePayload(const_cast<Packet&>(*packet), FirstHeader::IP);
 }
 
-/** The same for a packet whose IP header has been removed. */
+/** Makes a packet whole whose IP header has been removed. */
 template <class IpHeader>
 void
 RestoreBehind(const IpHeader& header, Ptr<const Packet> packet)
@@ -64,7 +64,7 @@ HandleIpv4Rx(Ptr<const Packet> packet, Ptr<Ipv4> ip, uint32_t)
     }
 }
 
-/** For a node that compares multicast packets with those before (RFC 6621). */
+/** Makes packets whole for a node that compares multicast packets with earlier ones (RFC 6621). */
 void
 HandleComparedRx(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
 {
@@ -80,7 +80,7 @@ HandleIpv4Delivery(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
     RestoreBehind(header, packet);
 }
 
-/** @return whether ns-3 may answer with an ICMPv6 error before it says so */
+/** @return whether ns-3 may send an ICMPv6 error before it reports the drop */
 bool
 MayBeQuoted(const Packet& packet, Ipv6L3Protocol& ip)
 {
@@ -116,7 +116,7 @@ HandleIpv6Delivery(const Ipv6Header& header, Ptr<const Packet> packet, uint32_t)
     RestoreBehind(header, packet);
 }
 
-/** ns-3 answers after it has reported that a packet is dropped. */
+/** Makes a dropped packet whole: ns-3 sends its ICMPv6 error after it has reported the drop. */
 void
 HandleIpv6Drop(const Ipv6Header& header,
                Ptr<const Packet> packet,

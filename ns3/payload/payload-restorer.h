@@ -10,9 +10,10 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Let packets be whole (RestorePayload()) before somebody in the simulation reads them: what the IP
- * layer of any node delivers to its transport protocols and raw sockets, and what an ICMPv6 error
- * quotes. To be called again when there are new nodes, which costs next to nothing otherwise.
+ * Makes packets whole (RestorePayload()) before they are read in the simulation: packets that the
+ * IP layer of any node delivers to its transport protocols and raw sockets, and packets that an
+ * ICMPv6 error quotes. Must be called again when there are new nodes, which costs next to nothing
+ * otherwise.
  *
  * Ends the program if a node has a device that cannot send such packets: ns3::FdNetDevice and
  * ns3::TapBridge would send zeros.

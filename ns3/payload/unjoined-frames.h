@@ -22,16 +22,16 @@ namespace ns3
  * @ingroup viaduct
  * @brief Frames of a BurstPort that wait to be sent without their payloads.
  *
- * A payload is not copied if it is still where it was received: the frame's headers are written
- * before it. The port copies frames as it takes them, so that two frames may use the same payload
- * one after the other.
+ * A payload that is still in its received frame is not copied: the headers of the frame to send are
+ * written before it. The port copies frames as it takes them, so that two frames may use the same
+ * payload one after the other.
  */
 class UnjoinedFrames
 {
   public:
     /**
-     * @param slot what BurstPort::CommitUnfinished() returned
-     * @param payload what the frame there ends with
+     * @param slot the result of BurstPort::CommitUnfinished()
+     * @param payload the payload at the end of the slot's frame
      */
     void Add(uint32_t slot, HeldPayload* payload)
     {
@@ -54,7 +54,7 @@ class UnjoinedFrames
             return frame;
         }
         payload.borrowed = true;
-        // The frame is the port's that received it, which lends it for writing.
+        // The frame belongs to the port that received it, which permits writing.
         auto* const start = const_cast<std::byte*>(payload.bytes.data()) - headers;
         std::memcpy(start, frame.data(), headers);
         return {start, frame.size()};
@@ -69,7 +69,7 @@ class UnjoinedFrames
     }
 
   private:
-    std::vector<HeldPayload*> m_payloads; //!< by slot
+    std::vector<HeldPayload*> m_payloads; //!< payloads by slot
 };
 
 } // namespace ns3

@@ -17,7 +17,7 @@ namespace ns3
 namespace
 {
 
-/// Rounds of sending what the user queues because frames have left, in one turn of the simulator.
+/// Rounds of sending, per turn, of frames that the user queues because frames have left.
 constexpr uint32_t FLUSH_ROUNDS = 4;
 
 } // namespace
@@ -217,7 +217,7 @@ BurstPort::RequestTransmit()
 bool
 BurstPort::FlushTurn()
 {
-    m_flushRequested = true; // what the user queues meanwhile is sent here
+    m_flushRequested = true; // Frames that the user queues meanwhile are sent here
     for (uint32_t round = 0; round < FLUSH_ROUNDS && m_driver; ++round)
     {
         Transmit();
@@ -229,7 +229,7 @@ BurstPort::FlushTurn()
     m_flushRequested = false;
     if (!m_driver)
     {
-        return true; // what the user was told has stopped it
+        return true; // a function of the user has stopped the driver
     }
     if (m_txCount > 0 && !m_refused)
     {
@@ -269,8 +269,8 @@ BurstPort::Await()
     {
         return true;
     }
-    // Without any frame there, e.g. in a queueing discipline that is full of those of others, no
-    // frame will leave.
+    // A port that holds no frame of this user, e.g. because its queueing discipline is full of
+    // frames of other senders, will report no frame that leaves.
     const bool some = m_txCount == 0 || m_driver->GetBytesInFlight() > 0;
     return some && m_driver->AwaitTransmitted();
 }
@@ -329,7 +329,7 @@ BurstPort::Transmit()
     }
     if (m_txCount == 0)
     {
-        m_txHead = 0; // the same few slots again: they are in the cache
+        m_txHead = 0; // reuses a few slots, which are in the cache
     }
 }
 

@@ -27,20 +27,20 @@ class BurstPortUser
   public:
     virtual ~BurstPortUser() = default;
 
-    /** Handle one frame, in the node's context.
+    /** Handles one frame, in the node's context.
      * @param frame the frame as received from the port; valid during the call
      */
     virtual void HandleFrame(const viaduct::io::ReceivedFrame& frame) = 0;
-    /** The frames that HandleFrame() got are valid no longer; more may come. */
+    /** Ends the validity of the frames that HandleFrame() has received; more frames may follow. */
     virtual void HandleReturn()
     {
     }
 
     /**
-     * Complete a frame that was queued by CommitUnfinished(), to be sent during this call's turn.
-     * @param slot what CommitUnfinished() returned
-     * @param frame where the user has written its beginning; as long as the whole
-     * @return where the whole frame is: there, or elsewhere until HandleOffered()
+     * Completes a frame that was queued by CommitUnfinished(), to be sent during this call's turn.
+     * @param slot the result of CommitUnfinished()
+     * @param frame the space in which the user has written the beginning; of the whole frame's size
+     * @return the whole frame: in that space, or elsewhere until HandleOffered()
      */
     virtual viaduct::io::FrameToSend Finish(uint32_t /* slot */, std::span<std::byte> frame)
     {
@@ -48,31 +48,31 @@ class BurstPortUser
     }
 
     /**
-     * A frame that Finish() has completed was offered to the port.
-     * @param slot what CommitUnfinished() returned
-     * @param taken false if it will be completed and offered again
+     * Reports that a frame that Finish() has completed was offered to the port.
+     * @param slot the result of CommitUnfinished()
+     * @param taken false if the frame will be completed and offered again
      */
     virtual void HandleOffered(uint32_t /* slot */, bool /* taken */)
     {
     }
 
     /**
-     * A frame was processed, or the port has taken one; under the reactor only.
-     * @param sent the latter
+     * Reports that a frame was processed, or taken by the port; under the reactor only.
+     * @param sent true: taken by the port
      * @param lateness see PortTiming
      */
     virtual void HandleLateness(bool /* sent */, viaduct::Duration /* lateness */)
     {
     }
 
-    /** Reserve() has room again after HasRoom() was false. */
+    /** Reports that Reserve() has space again after HasRoom() was false. */
     virtual void HandleRoom()
     {
     }
 
     /**
-     * Frames have left the port, or were dropped by it; with TrackFlight() only. In the node's
-     * context, not within an event.
+     * Reports that frames have left the port, or were dropped by it; with TrackFlight() only.
+     * Called in the node's context, not within an event.
      */
     virtual void HandleTransmitted(uint64_t /* bytes of these frames */)
     {
@@ -91,24 +91,24 @@ class BurstPort : private ReactorFlush
 {
   public:
     /**
-     * @param user gets the frames; must outlive this object
+     * @param user receives the frames; must outlive this object
      */
     explicit BurstPort(BurstPortUser& user);
     ~BurstPort() override;
     BurstPort(const BurstPort&) = delete;
     BurstPort& operator=(const BurstPort&) = delete;
 
-    /** Sizes; those of the rings are in frames. */
+    /** Sizes; the rings' sizes are in frames. */
     struct Sizes
     {
-        uint32_t burst = 64;     //!< received at once
-        uint32_t queue = 256;    //!< waiting to be sent
-        uint32_t pending = 1000; //!< read by the thread, not yet processed by the simulator
-        uint32_t frame = 1536;   //!< longest frame to send, bytes
+        uint32_t burst = 64;     //!< frames received at once
+        uint32_t queue = 256;    //!< frames waiting to be sent
+        uint32_t pending = 1000; //!< frames read by the thread, not yet processed by the simulator
+        uint32_t frame = 1536;   //!< maximum length of a frame to send, bytes
     };
 
-    /** Replace the port; reading continues if it had been started. Frames waiting to be sent stay.
-     * @param port the new one, owned from now on; may be null
+    /** Replaces the port; reading continues if it had been started. Frames waiting to be sent stay.
+     * @param port the new port, owned by this object; may be null
      */
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
 
@@ -119,13 +119,13 @@ class BurstPort : private ReactorFlush
     }
 
     /**
-     * Allocate rings; to be called once before anything else. Frames waiting to be sent are lost.
+     * Allocates rings; must be called once before anything else. Waiting frames are lost.
      * @param sizes the sizes
-     * @return how many were lost
+     * @return the number of lost frames
      */
     uint32_t SetSizes(const Sizes& sizes);
 
-    /** Forget the frames that wait to be sent. @return how many there were */
+    /** Discards the frames that wait to be sent. @return the number of these frames */
     uint32_t Discard();
 
     /** @return Sizes::frame */
@@ -135,120 +135,120 @@ class BurstPort : private ReactorFlush
     }
 
     /**
-     * Start reading.
+     * Starts reading.
      * @param nodeId context of the received frames
      * @param ignoreStamps see PortDriver::Client::ignoreStamps
      */
     void Start(uint32_t nodeId, bool ignoreStamps = false);
 
-    /** Stop reading, and send waiting frames as far as the port accepts them. */
+    /** Stops reading, and sends waiting frames as far as the port accepts them. */
     void Stop();
 
-    /** Call BurstPortUser::HandleTransmitted() from now on. Costs a system call per burst. */
+    /** Enables calls of BurstPortUser::HandleTransmitted(). Costs a system call per burst. */
     void TrackFlight()
     {
         m_tracksFlight = true;
     }
 
     /**
-     * @return bytes of frames that are queued here or in the port's kernel or driver, as far as was
-     * known when BurstPortUser::HandleTransmitted() was last called; with TrackFlight() only
+     * @return the number of bytes of frames that are queued here or in the port's kernel or driver,
+     * as known when BurstPortUser::HandleTransmitted() was last called; with TrackFlight() only
      */
     uint64_t GetBytesInFlight() const
     {
         return m_inFlight;
     }
 
-    /** Flushes if there is no room. @return whether Reserve() has room for a frame */
+    /** Flushes if there is no space. @return whether Reserve() has space for a frame */
     bool HasRoom();
 
-    /** Reserve room for one frame to send. Flushes if there is none.
+    /** Reserves space for one frame to send. Flushes if there is none.
      * @return Sizes::frame bytes to be filled in before Commit(); none if the port accepts no more
      */
     std::span<std::byte> Reserve();
 
     /**
-     * Queue the frame written to the room that Reserve() returned.
-     * @param length its bytes
+     * Queues the frame written to the space that Reserve() returned.
+     * @param length the frame's bytes
      */
     void Commit(uint32_t length);
 
     /**
-     * The same for a frame that is not complete before BurstPortUser::Finish().
+     * Queues a frame that is not complete before BurstPortUser::Finish().
      * @param length bytes of the whole frame
-     * @return names it
+     * @return the frame's slot
      */
     uint32_t CommitUnfinished(uint32_t length);
 
-    /** Send what is queued now, not at the end of the turn, as far as the port accepts it. */
+    /** Sends queued frames now, not at the end of the turn, as far as the port accepts them. */
     void SendNow()
     {
         Transmit();
     }
 
     /**
-     * Send a frame longer than Sizes::frame, in order with those queued.
+     * Sends a frame longer than Sizes::frame, in order with the queued frames.
      * @param frame the bytes
      * @return false if the port accepts no more
      */
     bool SendLong(viaduct::io::FrameToSend frame);
 
-    /** @return how late frames were */
+    /** @return the lateness of frames */
     const PortTiming& GetTiming() const
     {
         return m_timing;
     }
 
-    /** @return frames that have come and that the user has not got yet, as far as the port knows */
+    /** @return frames that have arrived but not reached the user, as far as the port knows */
     uint64_t CountToReceive() const;
 
-    /** @return frames that wait here to be sent */
+    /** @return the number of frames that wait here to be sent */
     uint32_t CountToSend() const
     {
         return m_txCount;
     }
 
-    /** @return frames the reading thread dropped because the simulator was too slow */
+    /** @return frames dropped by the reading thread because the simulator was too slow */
     uint64_t GetReaderDrops() const;
 
   private:
     bool FlushTurn() override;
-    /** Send frames until the port accepts no more. */
+    /** Sends frames until the port accepts no more. */
     void Transmit();
-    /** Let the user complete those of some frames to send that are not. @param first slot */
+    /** Lets the user complete the unfinished ones among some frames to send. @param first slot */
     void FinishFrames(uint32_t first, uint32_t count);
-    /** Tell the user of them. @param taken how many of the frames left */
+    /** Notifies the user that these frames were offered. @param taken the number of frames sent */
     void TellOffered(uint32_t first, uint32_t count, uint32_t taken);
-    /** Tell the user what has left, and of room. @return whether there was something to tell */
+    /** Notifies the user of sent frames and of space. @return whether there was a notification */
     bool TellUser();
-    /** Await that frames leave the port, if any are there. @return false to be called again */
+    /** Waits until frames leave the port, if it has any. @return false to be called again */
     bool Await();
-    /** Request a call of Transmit() at the end of the turn. */
+    /** Requests a call of Transmit() at the end of the turn. */
     void RequestTransmit();
     /** @return the slot for the next frame */
     size_t FreeSlot() const;
 
-    BurstPortUser& m_user;                        //!< gets the frames
+    BurstPortUser& m_user;                        //!< receives the frames
     std::unique_ptr<viaduct::io::AnyPort> m_port; //!< the port
-    std::shared_ptr<PortDriver> m_driver;         //!< reads and writes it from Start() to Stop()
-    bool m_started = false;                       //!< between Start() and Stop()
+    std::shared_ptr<PortDriver> m_driver;         //!< drives the port from Start() to Stop()
+    bool m_started = false;                       //!< true between Start() and Stop()
     uint32_t m_nodeId = 0;                        //!< context of received frames
-    bool m_ignoreStamps = false;                  //!< of Start()
-    Sizes m_sizes;                                //!< of the rings
-    uint64_t m_formerReaderDrops = 0;             //!< of drivers that have been stopped
-    PortTiming m_timing;                          //!< how late frames are
+    bool m_ignoreStamps = false;                  //!< argument of Start()
+    Sizes m_sizes;                                //!< sizes of the rings
+    uint64_t m_formerReaderDrops = 0;             //!< drops of stopped drivers
+    PortTiming m_timing;                          //!< lateness of frames
 
     std::vector<std::byte> m_txBuffer;                //!< slots of Sizes::frame bytes
-    std::vector<viaduct::io::FrameToSend> m_txFrames; //!< what each slot holds
-    std::vector<viaduct::Instant> m_txDue;            //!< when they are sent in the simulation
-    std::vector<bool> m_txUnfinished;                 //!< whether the user has to complete it
-    uint32_t m_unfinished = 0;                        //!< how many of those wait
+    std::vector<viaduct::io::FrameToSend> m_txFrames; //!< the frame in each slot
+    std::vector<viaduct::Instant> m_txDue;            //!< virtual times of sending
+    std::vector<bool> m_txUnfinished;                 //!< whether the user must complete it
+    uint32_t m_unfinished = 0;                        //!< number of unfinished frames
     uint32_t m_txHead = 0;                            //!< oldest frame
-    uint32_t m_txCount = 0;                           //!< frames waiting
-    bool m_refused = false;                           //!< the port did not accept all
-    bool m_full = false;                              //!< HasRoom() was false
-    bool m_flushRequested = false;                    //!< a call of Transmit() is pending
-    bool m_tracksFlight = false;                      //!< TrackFlight() was called
+    uint32_t m_txCount = 0;                           //!< number of waiting frames
+    bool m_refused = false;                           //!< whether the port accepted only a part
+    bool m_full = false;                              //!< whether HasRoom() was false
+    bool m_flushRequested = false;                    //!< whether a call of Transmit() is pending
+    bool m_tracksFlight = false;                      //!< whether TrackFlight() was called
     uint64_t m_inFlight = 0;                          //!< bytes not reported as transmitted
     uint64_t m_waiting = 0;                           //!< bytes of the frames in m_txFrames
 };

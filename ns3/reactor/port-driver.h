@@ -24,65 +24,65 @@ class BurstPortUser;
 
 /**
  * @ingroup viaduct
- * @brief How late frames are: under ns3::ReactorSimulatorImpl only, in nanoseconds.
+ * @brief The lateness of frames: under ns3::ReactorSimulatorImpl only, in nanoseconds.
  */
 struct PortTiming
 {
-    /** From the arrival in the kernel (its stamp; without one, since when the frame may have been
-     * there) until it has been processed, at most. */
+    /** The maximum time from the arrival in the kernel (its stamp; without a stamp, the earliest
+     * possible arrival) until the frame has been processed. */
     viaduct::Histogram received;
-    /** From the simulated instant at which it is sent until the port has taken it. */
+    /** The time from the simulated instant of sending until the port has taken the frame. */
     viaduct::Histogram sent;
 };
 
 /**
  * @ingroup viaduct
- * @brief How a BurstPort reaches its port: in the reactor's loop, or in a thread and by events.
+ * @brief The access of a BurstPort to its port: in the reactor's loop, or by a thread and events.
  *
- * It reads from its construction to Stop(), which may be called from within BurstPortUser's
+ * A driver reads from its construction to Stop(), which may be called from within BurstPortUser's
  * functions.
  */
 class PortDriver
 {
   public:
-    /** The client of a driver; all members must live until Stop() at least. */
+    /** The client of a driver; all members must exist until Stop() at least. */
     struct Client
     {
         viaduct::io::AnyPort& port; //!< the port that is read and written
-        BurstPortUser& user;        //!< gets the received frames
+        BurstPortUser& user;        //!< receives the frames
         ReactorFlush& flush;        //!< sends the waiting frames
         uint32_t nodeId;            //!< context of the received frames
         uint32_t burst;             //!< frames received at once
         uint32_t pending;           //!< frames read that may wait for the simulator
-        PortTiming& timing;         //!< how late frames are
-        bool ignoreStamps = false;  //!< whether those of received frames do not count
+        PortTiming& timing;         //!< lateness of frames
+        bool ignoreStamps = false;  //!< whether to ignore stamps of received frames
     };
 
     virtual ~PortDriver() = default;
 
-    /** Stop reading and calling the client. */
+    /** Stops reading and calling the client. */
     virtual void Stop() = 0;
 
-    /** Request calls of Client::flush soon, until it returns true. */
+    /** Requests calls of Client::flush soon, until it returns true. */
     virtual void RequestFlush() = 0;
 
     /**
-     * Request a call of Client::flush when frames have left the port.
-     * @return false if the port cannot tell: Client::flush returns false to be called again after a
-     * while
+     * Requests a call of Client::flush when frames have left the port.
+     * @return false if the port cannot report that: Client::flush returns false to be called again
+     * after a while
      */
     virtual bool AwaitTransmitted() = 0;
 
     /**
-     * Run a function at the current time in the node's context; not for use within events.
-     * @param function what to run
+     * Runs a function at the current time in the node's context; not for use within events.
+     * @param function the function to run
      */
     virtual void RunInNode(const std::function<void()>& function) = 0;
 
-    /** Send frames through the port.
+    /** Sends frames through the port.
      * @param frames the frames to send
-     * @param due when each of them is sent in the simulation, GetNow() at that time
-     * @return how many it accepted
+     * @param due the time of sending of each in the simulation, GetNow() at that time
+     * @return the number of frames that the port accepted
      */
     virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
                             std::span<const viaduct::Instant> due) = 0;
@@ -93,7 +93,7 @@ class PortDriver
     /** @return viaduct::io::AnyPort::BytesInFlight() */
     virtual size_t GetBytesInFlight() = 0;
 
-    /** @return frames that were read, and that the user has not got yet */
+    /** @return the number of frames that were read, but have not reached the user */
     virtual uint64_t GetWaiting() const = 0;
 
     /** @return frames that were read and dropped because the simulator was too slow */
@@ -102,7 +102,7 @@ class PortDriver
 
 /**
  * @ingroup viaduct
- * Drive a port in the reactor's loop: it is read there, and frames leave at the end of the turn.
+ * Drives a port in the reactor's loop: it is read there, and frames leave at the end of the turn.
  * @param reactor the simulator
  * @param client the client
  * @return the driver
@@ -112,7 +112,7 @@ std::shared_ptr<PortDriver> MakeReactorPortDriver(Ptr<ReactorSimulatorImpl> reac
 
 /**
  * @ingroup viaduct
- * Drive a port under RealtimeSimulatorImpl: a thread reads it, and an event sends the frames.
+ * Drives a port under RealtimeSimulatorImpl: a thread reads it, and an event sends the frames.
  * @param client the client
  * @return the driver
  */

@@ -16,27 +16,27 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The clock of ReactorSimulatorImpl and its way to sleep: CLOCK_MONOTONIC and the kernel.
- * Tests derive their own.
+ * @brief The clock of ReactorSimulatorImpl and its means of sleep: CLOCK_MONOTONIC and the kernel.
+ * Tests derive other clocks.
  *
- * Now() may be called from any thread; the others only from the thread in Run().
+ * Now() may be called from any thread; all other functions only from the thread in Run().
  */
 class ReactorClock
 {
   public:
     virtual ~ReactorClock() = default;
 
-    /** @return the time since an epoch of the clock's own; never goes backwards */
+    /** @return the time since an epoch of this clock; never goes backwards */
     virtual viaduct::Instant Now()
     {
         return viaduct::MonotonicClock::Now();
     }
 
     /**
-     * Sleep until a descriptor is ready or the time is over.
+     * Sleeps until a descriptor is ready or the time is over.
      * @param waiter waits for the descriptors
      * @param timeout viaduct::Duration() only polls, Duration::Max() waits without limit
-     * @return what is ready; also empty when a signal interrupted the sleep
+     * @return the ready descriptors; also empty when a signal interrupted the sleep
      */
     virtual viaduct::Poller::Ready Sleep(viaduct::sys::HybridWaiter& waiter,
                                          viaduct::Duration timeout)
@@ -45,8 +45,8 @@ class ReactorClock
     }
 
     /**
-     * Let others have the processor.
-     * @param time for how long
+     * Gives the processor to other threads.
+     * @param time the duration
      */
     virtual void Pause(viaduct::Duration time)
     {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// The loop of ReactorSimulatorImpl: due events, ready ports, flushing, and waiting.
+// The loop of ReactorSimulatorImpl: due events, ready ports, flushes, and waits.
 
 #include "reactor-simulator-impl.h"
 
@@ -27,19 +27,19 @@ NS_LOG_COMPONENT_DEFINE("ReactorLoop");
 namespace
 {
 
-/// Under load the kernel is polled for other ready ports at most this often: the call costs about
-/// 0.3 us, so this keeps it near 1%.
+/// The minimum interval of polling the kernel for further ready ports under load: the call costs
+/// about 0.3 us, so this keeps the cost near 1%.
 constexpr auto LOOK_INTERVAL = Duration::Microseconds(20);
 /// A port that could not send all its frames is tried again after this time...
 constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
-/// ...and, as long as it cannot, after twice the time before, up to this.
+/// ...and, as long as it cannot, after twice the previous time, up to this.
 constexpr auto MAX_BACKLOG_INTERVAL = Duration::Milliseconds(1);
 /// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr auto BLIND_SPIN = Duration::Microseconds(3);
 /// A SCHED_FIFO thread may run for 950 ms of a second (sched_rt_runtime_us), then it is stopped for
-/// the rest. One that in this time...
+/// the rest. A thread that in this time...
 constexpr auto FIFO_PERIOD = Duration::Milliseconds(20);
-/// ...has slept for less than this, which is more than its share of those 50 ms, pauses so long.
+/// ...has slept for less than this, which is more than its share of those 50 ms, pauses this long.
 constexpr auto FIFO_REST = Duration::Microseconds(1500);
 /// The kernel may wake up late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
 constexpr int64_t KERNEL_SLACK_DIVISOR = 1000;

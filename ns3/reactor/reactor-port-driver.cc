@@ -19,7 +19,7 @@ namespace ns3
 namespace
 {
 
-/// Frames processed between two reads of the clock: a due event waits for at most this many.
+/// Frames processed between two reads of the clock: the maximum that delays a due event.
 constexpr size_t YIELD_INTERVAL = 4;
 
 /** A port in the reactor's loop. */
@@ -66,7 +66,7 @@ class ReactorPortDriver : public PortDriver,
         m_awaited = true;
         if (m_transmitted == 0)
         {
-            // It reports the state of now as well, so what has left meanwhile is not missed.
+            // Reports the present state as well, so frames that have left meanwhile are not missed.
             m_transmitted = m_reactor->AddPollable(fd,
                                                    Callback<bool>([this] {
                                                        if (std::exchange(m_awaited, false))
@@ -96,11 +96,11 @@ class ReactorPortDriver : public PortDriver,
         std::span<const uint32_t> refused = m_client.port.Refused();
         for (size_t i = 0; i < taken; ++i)
         {
-            if (!refused.empty() && refused.front() == i) // it has not been sent
+            if (!refused.empty() && refused.front() == i) // the frame has not been sent
             {
                 refused = refused.subspan(1);
             }
-            else if (due[i] != viaduct::Instant()) // else it was queued before there was a port
+            else if (due[i] != viaduct::Instant()) // else it was queued without a port
             {
                 Record(true, now - due[i]);
             }
@@ -131,7 +131,7 @@ class ReactorPortDriver : public PortDriver,
   private:
     bool FlushTurn() override
     {
-        const auto self = shared_from_this(); // what a completion wakes may stop this driver
+        const auto self = shared_from_this(); // a callback of the user may stop this driver
         m_flushPending = false;
         if (m_client.flush.FlushTurn() || m_flushPending)
         {
@@ -159,7 +159,7 @@ class ReactorPortDriver : public PortDriver,
         return true;
     }
 
-    /** Take the next burst, and note since when its frames may have waited. */
+    /** Takes the next burst, and records the earliest time at which its frames may have arrived. */
     void Receive()
     {
         const viaduct::Instant before = m_reactor->GetClockNow();
@@ -174,14 +174,14 @@ class ReactorPortDriver : public PortDriver,
         }
     }
 
-    /** @return when a frame reached the port, or since when it may have been there */
+    /** @return the arrival time of a frame at the port, or the earliest possible one */
     viaduct::Instant ArrivalOf(const viaduct::io::ReceivedFrame& frame) const
     {
         const bool stamped = !m_client.ignoreStamps && frame.received != viaduct::Instant();
         return stamped ? frame.received - m_stampOffset : m_waitedSince;
     }
 
-    /** Account for a frame that was received or sent. */
+    /** Accounts for a frame that was received or sent. */
     void Record(bool sent, viaduct::Duration lateness)
     {
         (sent ? m_client.timing.sent : m_client.timing.received).Record(lateness.nanoseconds());
@@ -189,7 +189,7 @@ class ReactorPortDriver : public PortDriver,
         m_client.user.HandleLateness(sent, lateness);
     }
 
-    /** Hand over the burst at hand, until an event is due. */
+    /** Hands over the present burst, until an event is due. */
     void DeliverBurst()
     {
         std::array<viaduct::Instant, YIELD_INTERVAL> arrivals;
@@ -217,17 +217,17 @@ class ReactorPortDriver : public PortDriver,
     }
 
     Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
-    Client m_client;                     //!< what for
-    uint32_t m_pollable;                 //!< the port's name in the reactor
-    uint32_t m_transmitted = 0;          //!< that of its AnyPort::TransmitFd(), once needed
+    Client m_client;                     //!< the driver's client
+    uint32_t m_pollable;                 //!< the port's id in the reactor
+    uint32_t m_transmitted = 0;          //!< id of AnyPort::TransmitFd(), once needed
     bool m_awaited = false;      //!< AwaitTransmitted() was called, and no frame has left since
-    bool m_flushPending = false; //!< the reactor will call FlushTurn()
-    std::vector<viaduct::io::ReceivedFrame> m_received; //!< room for a burst
-    std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the burst at hand
-    size_t m_next = 0;                                  //!< next frame of it to hand over
-    viaduct::Instant m_emptyAt;      //!< a burst left nothing behind, reactor's clock
-    viaduct::Instant m_waitedSince;  //!< the burst's frames are no older, reactor's clock
-    viaduct::Duration m_stampOffset; //!< from the reactor's clock to that of the kernel's stamps
+    bool m_flushPending = false; //!< whether the reactor will call FlushTurn()
+    std::vector<viaduct::io::ReceivedFrame> m_received; //!< space for a burst
+    std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the present burst
+    size_t m_next = 0;                                  //!< the burst's next frame
+    viaduct::Instant m_emptyAt;      //!< last time with no frame left, reactor's clock
+    viaduct::Instant m_waitedSince;  //!< earliest arrival in m_burst, reactor's clock
+    viaduct::Duration m_stampOffset; //!< from the reactor's clock to the kernel's stamps
 };
 
 } // namespace

@@ -21,11 +21,11 @@ NS_LOG_COMPONENT_DEFINE("ReactorPorts");
 namespace
 {
 
-/// Consecutive wake-ups without work after which a descriptor is no longer waited for...
+/// Consecutive wake-ups without work after which a descriptor is not waited for...
 constexpr uint32_t MUTE_AFTER = 64;
 /// ...for this time. An AF_PACKET socket of a link that is down is such a descriptor.
 constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
-/// What ends sooner than this had a ready descriptor to begin with.
+/// A shorter sleep began with a ready descriptor.
 constexpr auto MIN_SLEEP = viaduct::Duration::Microseconds(20);
 
 } // namespace
@@ -110,8 +110,8 @@ ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
         auto& port = *reinterpret_cast<Port*>(event.data.u64);
         if (!port.ready)
         {
-            // A sleep ends as soon as there is something; a mere look may come long after, as may
-            // a sleep that ended at once.
+            // A sleep ends as soon as a descriptor is ready; a query without sleep may happen long
+            // after that, as may a sleep that ended at once.
             const bool slept = timeout > viaduct::Duration() && m_lastLook - begin > MIN_SLEEP;
             port.emptyAt = slept ? m_lastLook : before;
         }

@@ -18,7 +18,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The ports of a reactor, and polling the kernel which of them have something to read.
+ * @brief The ports of a reactor, and the query to the kernel for those with something to read.
  *
  * For use by one thread, except Wake().
  */
@@ -28,30 +28,30 @@ class ReactorPorts
     /** A registered port. */
     struct Port
     {
-        uint32_t id;              //!< its id
+        uint32_t id;              //!< the port's id
         int fd;                   //!< the descriptor to wait for, or -1
-        uint32_t events;          //!< what to wait for (epoll)
-        Callback<bool> callback;  //!< reads it
-        bool ready = true;        //!< served in the next turn
-        bool removed = false;     //!< to be erased when no loop iterates over the list
-        bool muted = false;       //!< temporarily removed from epoll
-        viaduct::Instant emptyAt; //!< when it had nothing to read, as late as is known
+        uint32_t events;          //!< events to wait for (epoll)
+        Callback<bool> callback;  //!< reads the port
+        bool ready = true;        //!< whether it is served in the next turn
+        bool removed = false;     //!< whether to erase it when no loop iterates over the list
+        bool muted = false;       //!< whether it is temporarily removed from epoll
+        viaduct::Instant emptyAt; //!< latest known time at which it had nothing to read
         uint32_t idleWakes = 0;   //!< wake-ups in a row in which it had nothing to do
     };
 
     /**
      * @param fd descriptor to wait for, not owned; -1 for none
-     * @param callback what reads the port; returns whether it did or still has work
-     * @param events what of epoll(7) to wait for
+     * @param callback reads the port; returns whether it did or still has work
+     * @param events the events of epoll(7) to wait for
      * @return the port's id
      */
     uint32_t Add(int fd, Callback<bool> callback, uint32_t events);
     /**
-     * @param id what Add() returned; unknown ones are ignored
+     * @param id the result of Add(); unknown ids are ignored
      */
     void Remove(uint32_t id);
 
-    /** @return whether there are none */
+    /** @return whether there are no ports */
     bool IsEmpty() const
     {
         return m_ports.empty();
@@ -62,7 +62,7 @@ class ReactorPorts
      */
     bool AnyReady() const;
 
-    /** Iterate over the ports; ports may be added and removed meanwhile.
+    /** Iterates over the ports; ports may be added and removed meanwhile.
      * @param visit called with each; returns false to end
      */
     template <typename Visit>
@@ -80,55 +80,55 @@ class ReactorPorts
         Compact();
     }
 
-    /** Serve one burst of a port. A descriptor that is always ready but has nothing to read is
+    /** Serves one burst of a port. A descriptor that is always ready but has nothing to read is
      * muted, because it would make the loop spin.
      * @param port the port
-     * @param clock what the loop runs on
+     * @param clock the loop's clock
      * @return true if it did work
      */
     bool Ask(Port& port, ReactorClock& clock);
 
     /**
-     * Ask the kernel which ports are ready.
-     * @param clock what the loop runs on
-     * @param timeout how long to wait for one; Duration::Max() is without limit
-     * @return how many are, including a call of Wake()
+     * Queries the kernel for ready ports.
+     * @param clock the loop's clock
+     * @param timeout the maximum wait for a ready port; Duration::Max() is without limit
+     * @return the number of ready ports, including a call of Wake()
      */
     size_t Look(ReactorClock& clock, viaduct::Duration timeout);
-    /** @return when the kernel was last asked */
+    /** @return the time at which the kernel was last queried */
     viaduct::Instant GetLastLook() const
     {
         return m_lastLook;
     }
 
-    /** @return when Unmute() has something to do; Never if no port is muted */
+    /** @return the time at which Unmute() has something to do; Never if no port is muted */
     viaduct::Instant GetUnmuteTime() const
     {
         return m_unmuteAt;
     }
 
-    /** Wait for muted ports again. */
+    /** Waits for muted ports again. */
     void Unmute();
 
-    /** End the current Look(), or the next; may be called from any thread or a signal handler. */
+    /** Ends the current Look(), or the next; may be called from any thread or a signal handler. */
     void Wake() const
     {
         m_waiter.Wake();
     }
 
   private:
-    /** Wait for a port's descriptor from now on. */
+    /** Begins to wait for a port's descriptor. */
     void Watch(Port& port);
-    /** Erase removed ports. */
+    /** Erases removed ports. */
     void Compact();
 
     viaduct::sys::HybridWaiter m_waiter;                    //!< waits for descriptors
     std::vector<std::unique_ptr<Port>> m_ports;             //!< the ports
     uint32_t m_nextId = 1;                                  //!< next port's id
     bool m_visiting = false;                                //!< a loop iterates over m_ports
-    bool m_anyRemoved = false;                              //!< one of them is to be erased
-    viaduct::Instant m_lastLook;                            //!< of Look()
-    viaduct::Instant m_unmuteAt{viaduct::Instant::Never()}; //!< of muted ports
+    bool m_anyRemoved = false;                              //!< a port must be erased
+    viaduct::Instant m_lastLook;                            //!< time of the last Look()
+    viaduct::Instant m_unmuteAt{viaduct::Instant::Never()}; //!< next call of Unmute()
 };
 
 } // namespace ns3

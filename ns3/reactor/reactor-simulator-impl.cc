@@ -205,7 +205,7 @@ ReactorSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, E
         const viaduct::MutexLock lock{m_inboxMutex};
         m_inbox.push_back({context, m_clock->Now(), delay.GetTimeStep(), event});
         m_inboxFilled = true; // sequentially consistent, like m_asleep: one of the two threads sees
-                              // the other's store
+                              // the store of the second
     }
     if (m_asleep)
     {
@@ -313,7 +313,7 @@ ReactorSimulatorImpl::GetDelayLeft(const EventId& id) const
 Time
 ReactorSimulatorImpl::Now() const
 {
-    // No logging here: the log's time printer calls it.
+    // Does not log: the log's time printer calls this function.
     return TimeStep(m_currentTs);
 }
 
@@ -332,7 +332,7 @@ ReactorSimulatorImpl::IsFinished() const
 void
 ReactorSimulatorImpl::Stop()
 {
-    // Safe in a signal handler, so no logging.
+    // Does not log: must be safe in a signal handler.
     m_stop = true;
     m_ports.Wake();
 }

@@ -41,8 +41,8 @@ class ReactorFlush
   public:
     virtual ~ReactorFlush() = default;
 
-    /** Send the frames that were collected during the turn.
-     * @return true when nothing is left; false to be called again soon
+    /** Sends the frames that were collected during the turn.
+     * @return true when no frame is left; false to be called again soon
      */
     virtual bool FlushTurn() = 0;
 };
@@ -117,43 +117,43 @@ class ReactorSimulatorImpl : public SimulatorImpl
     typedef void (*EventLateTracedCallback)(Time lateness, uint32_t context);
 
     /**
-     * Register a port. Its callback is run in Run()'s thread, without a context, when the
+     * Registers a port. Its callback is run in Run()'s thread, without a context, when the
      * descriptor is readable, and again in the next turn as long as it returns true. It handles a
      * bounded burst and returns whether it did or still has work.
      *
      * @param fd descriptor to wait for, not owned; -1: the port is served in every turn of the loop
      * but never waited for
-     * @param callback what reads the port
-     * @param events what to wait for instead of that it is readable, as in epoll(7). A descriptor
-     * that is waited for with EPOLLET is not asked again until there is another event
+     * @param callback reads the port
+     * @param events the events of epoll(7) to wait for, instead of readability. A descriptor that
+     * is waited for with EPOLLET is not served again until there is another event
      * @return the port's id for RemovePollable()
      */
     uint32_t AddPollable(int fd, Callback<bool> callback, uint32_t events = EPOLLIN);
 
-    /** Unregister a port; to be called before its descriptor is closed. Unknown ids are ignored.
-     * @param id what AddPollable() returned
+    /** Unregisters a port; must be called before its descriptor is closed. Unknown ids are ignored.
+     * @param id the result of AddPollable()
      */
     void RemovePollable(uint32_t id);
 
-    /** Request one call of FlushTurn() at the end of this turn; at most once per turn.
-     * @param flush not owned; must live until the call or CancelFlush()
+    /** Requests one call of FlushTurn() at the end of this turn; at most once per turn.
+     * @param flush not owned; must exist until the call or CancelFlush()
      */
     void RequestFlush(ReactorFlush* flush);
 
-    /** Cancel RequestFlush().
+    /** Cancels RequestFlush().
      * @param flush the object that requested it
      */
     void CancelFlush(ReactorFlush* flush);
 
-    /** For ports, between two frames: advance virtual time to the real time.
+    /** Advances virtual time to the real time; for ports, between two frames.
      * @return false when an event has become due: the port keeps the rest of its burst for its
      * next turn and returns true
      */
     bool AdvanceToRealTime();
 
-    /** Run a function in the context of a node, without creating an event.
+    /** Runs a function in the context of a node, without creating an event.
      * @param context the node's number
-     * @param function what to run
+     * @param function the function to run
      */
     template <typename Function>
     void RunInContext(uint32_t context, Function&& function)
@@ -165,9 +165,9 @@ class ReactorSimulatorImpl : public SimulatorImpl
     }
 
     /**
-     * For ports, while they are asked.
-     * @return an instant of the reactor's clock at which the port had nothing to read, as late as
-     * is known from looks at its descriptor
+     * For ports, while they are served.
+     * @return the latest instant of the reactor's clock at which the port is known, from queries of
+     * its descriptor, to have had nothing to read
      */
     viaduct::Instant GetPortEmptyAt() const;
 
@@ -182,13 +182,13 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Instant GetVirtualNow() const;
 
     /**
-     * For ports: account for a frame that was late.
+     * Accounts for a frame that was late; for ports.
      * @param lateness see PortTiming
      */
     void RecordPortLateness(viaduct::Duration lateness);
 
     /**
-     * @return how late frames were, received and sent, at all ports (PortTiming), nanoseconds
+     * @return the lateness of frames, received and sent, at all ports (PortTiming), nanoseconds
      */
     const viaduct::Histogram& GetPortLateness() const;
 
@@ -203,17 +203,17 @@ class ReactorSimulatorImpl : public SimulatorImpl
         N_PHASES
     };
 
-    /** Start to account wall time to another phase. Costs one read of the clock.
+    /** Starts to account wall time to another phase. Costs one read of the clock.
      * @param phase the new phase
-     * @return the one before, to be restored
+     * @return the previous phase, to be restored
      */
     Phase SetPhase(Phase phase);
 
-    /** How the wall time of Run() was spent, with counters. */
+    /** The wall time of Run() by phase, with counters. */
     struct Breakdown
     {
         std::array<Time, N_PHASES> time; //!< wall time of each phase
-        Time total;                      //!< their sum
+        Time total;                      //!< sum of `time`
         uint64_t turns = 0;              //!< turns of the loop
         uint64_t events = 0;             //!< events run
         uint64_t bursts = 0;             //!< calls of port callbacks that did work
@@ -227,7 +227,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     Breakdown GetBreakdown() const;
 
     /**
-     * @return lateness of every event (wall time when it starts minus its time stamp), nanoseconds
+     * @return the lateness of every event (wall time at start minus its time stamp), nanoseconds
      */
     const viaduct::Histogram& GetLateness() const;
 
@@ -243,22 +243,22 @@ class ReactorSimulatorImpl : public SimulatorImpl
     bool IsPortVoid() const;
 
     /**
-     * @return virtual time of the first event later than LatenessLimit; negative if none was
+     * @return virtual time of the first event later than LatenessLimit; negative if there was none
      */
     Time GetFirstOverLimit() const;
 
-    /** Reset lateness and breakdown, e.g. when a run's start-up phase is over. */
+    /** Resets lateness and breakdown, e.g. when a run's start-up phase is over. */
     void ResetStatistics();
 
     /**
-     * Print breakdown, lateness and verdict, a few lines.
+     * Prints breakdown, lateness and verdict, a few lines.
      * @param os the stream
      */
     void Print(std::ostream& os) const;
 
     /**
-     * Replace the clock, before Run().
-     * @param clock the new one
+     * Replaces the clock, before Run().
+     * @param clock the new clock
      */
     void SetClock(std::unique_ptr<ReactorClock> clock);
 
@@ -266,105 +266,105 @@ class ReactorSimulatorImpl : public SimulatorImpl
     /** An event that another thread scheduled. */
     struct ForeignEvent
     {
-        uint32_t context;      //!< its context
-        viaduct::Instant wall; //!< clock when it was scheduled
+        uint32_t context;      //!< the event's context
+        viaduct::Instant wall; //!< clock at the call of ScheduleWithContext()
         int64_t delay;         //!< requested delay, time steps
         EventImpl* event;      //!< the event
     };
 
     void DoDispose() override;
 
-    /** Put an event into the scheduler, for the absolute time @p ts. */
+    /** Puts an event into the scheduler, for the absolute time @p ts. */
     Scheduler::EventKey Insert(uint64_t ts, uint32_t context, EventImpl* event);
-    /** @return the wall clock as virtual time: since m_origin */
+    /** @return the wall clock as virtual time, which starts at m_origin */
     viaduct::Duration RealNow() const;
     /** @return the time stamp of the next event; Max if there is none */
     viaduct::Duration NextEvent() const;
-    /** With FifoPriority: pause before the kernel does it, if the loop has not slept for long. */
+    /** With FifoPriority: pauses before the kernel does, if the loop has slept too little. */
     void Rest();
     /** @return true if events of other threads were inserted */
     bool DrainInbox();
     /** @return true if an event was run */
     bool RunDueEvents();
-    /** Run the next event; @p now is the wall clock as virtual time. */
+    /** Runs the next event; @p now is the wall clock as virtual time. */
     void ProcessOneEvent(viaduct::Duration now);
-    /** Account for an event's lateness: wall time when it starts minus its time stamp. */
+    /** Accounts for an event's lateness: wall time when it starts minus its time stamp. */
     void RecordLateness(viaduct::Duration lateness, uint32_t context);
-    /** Serve one burst of every ready port.
-     * @param look true to poll the kernel for other ready ports, if the last poll was long enough
+    /** Serves one burst of every ready port.
+     * @param look true to poll the kernel for further ready ports, if the last poll was long enough
      * ago
-     * @return true if one did work
+     * @return true if a port did work
      */
     bool ServePorts(bool look);
-    /** Serve one burst of a port. @return true if it did work */
+    /** Serves one burst of a port. @return true if the port did work */
     bool ServePort(ReactorPorts::Port& port);
-    /** @return true if something was flushed */
+    /** @return true if a frame was flushed */
     bool FlushAll();
-    /** Sleep and spin until there may be work. */
+    /** Sleeps and spins until there may be work. */
     void WaitForWork();
-    /** Spin until an instant has passed, or there is work. */
+    /** Spins until an instant has passed, or there is work. */
     void SpinUntil(viaduct::Instant deadline);
-    /** Sleep in the kernel, for @p timeout at most; Duration::Max() is without limit. */
+    /** Sleeps in the kernel, for @p timeout at most; Duration::Max() is without limit. */
     void Sleep(viaduct::Duration timeout);
     /** @return the clock's time at which the loop must continue at the latest */
     viaduct::Instant NextDeadline() const;
 
     // Scheduler, as in DefaultSimulatorImpl
     Ptr<Scheduler> m_events;            //!< the event queue
-    std::list<EventId> m_destroyEvents; //!< to be run by Destroy()
+    std::list<EventId> m_destroyEvents; //!< events for Destroy()
     uint32_t m_uid;                     //!< next event's number
     uint32_t m_currentUid;              //!< number of the current event
     uint64_t m_currentTs;               //!< time of the current event
     uint32_t m_currentContext;          //!< context of the current event
     uint64_t m_eventCount;              //!< events run
     std::thread::id m_mainThreadId;     //!< the thread that may use the scheduler
-    std::atomic<bool> m_stop{false};    //!< Run() shall end
-    bool m_running = false;             //!< in Run()
+    std::atomic<bool> m_stop{false};    //!< whether Run() must end
+    bool m_running = false;             //!< whether Run() is running
 
     // Events from other threads
     viaduct::Mutex m_inboxMutex;
-    /** The events that they scheduled. */
+    /** Events scheduled by other threads. */
     std::vector<ForeignEvent> m_inbox VIADUCT_GUARDED_BY(m_inboxMutex);
-    std::vector<ForeignEvent> m_drained;    //!< the same, removed from the inbox (keeps its memory)
-    std::atomic<bool> m_inboxFilled{false}; //!< m_inbox is not empty
-    std::atomic<bool> m_asleep{false};      //!< in a sleep that must be interrupted
+    std::vector<ForeignEvent> m_drained;    //!< events removed from the inbox (keeps its memory)
+    std::atomic<bool> m_inboxFilled{false}; //!< whether m_inbox is not empty
+    std::atomic<bool> m_asleep{false};      //!< whether in a sleep that must be interrupted
 
     // Ports
     ReactorPorts m_ports;                  //!< the ports
-    std::vector<ReactorFlush*> m_flushes;  //!< requested for the end of this turn
-    std::vector<ReactorFlush*> m_flushing; //!< being called
-    viaduct::Duration m_flushWait;         //!< until those with frames left are called again
+    std::vector<ReactorFlush*> m_flushes;  //!< objects to flush at the end of this turn
+    std::vector<ReactorFlush*> m_flushing; //!< objects being flushed
+    viaduct::Duration m_flushWait;         //!< until unfinished flushes are repeated
 
     // Time
-    std::unique_ptr<ReactorClock> m_clock; //!< where time is read
+    std::unique_ptr<ReactorClock> m_clock; //!< source of time
     viaduct::Instant m_origin;             //!< clock at virtual time 0
     Time m_spinTime;                       //!< attribute SpinTime
     bool m_alwaysPoll;                     //!< attribute AlwaysPoll
     std::string m_cpuAffinity;             //!< attribute CpuAffinity
     uint32_t m_fifoPriority;               //!< attribute FifoPriority
     bool m_lockMemory;                     //!< attribute LockMemory
-    viaduct::Instant m_rested;             //!< with FifoPriority: when Rest() looked last
-    viaduct::Duration m_sleptBefore;       //!< time slept until then
+    viaduct::Instant m_rested;             //!< with FifoPriority: time of the last check by Rest()
+    viaduct::Duration m_sleptBefore;       //!< time slept until m_rested
     bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 
     // Measurements
     Phase m_phase = EVENTS;                                //!< the current phase
-    viaduct::Instant m_phaseStart;                         //!< its start
+    viaduct::Instant m_phaseStart;                         //!< start of the current phase
     std::array<viaduct::Duration, N_PHASES> m_phaseTime{}; //!< wall time per phase
     uint64_t m_turns = 0;                                  //!< see Breakdown
     uint64_t m_bursts = 0;                                 //!< see Breakdown
     uint64_t m_sleeps = 0;                                 //!< see Breakdown
     uint64_t m_rests = 0;                                  //!< see Breakdown
     uint64_t m_measuredEvents = 0;                         //!< see Breakdown
-    viaduct::Histogram m_lateness;                         //!< of every event
-    viaduct::Histogram m_portLateness;                     //!< of every frame
-    viaduct::Instant m_portEmptyAt;                        //!< of the port that is asked
+    viaduct::Histogram m_lateness;                         //!< lateness of every event
+    viaduct::Histogram m_portLateness;                     //!< lateness of every frame
+    viaduct::Instant m_portEmptyAt;                        //!< for the port being served
     Time m_latenessLimit;                                  //!< attribute LatenessLimit
     double m_latenessQuantile;                             //!< attribute LatenessQuantile
     Time m_lateThreshold;                                  //!< attribute LateThreshold
     uint64_t m_overLimit = 0;                              //!< events later than the limit
-    int64_t m_firstOverLimit = -1;                         //!< virtual time of the first of them
+    int64_t m_firstOverLimit = -1;                         //!< virtual time of the first such event
 
     TracedCallback<Time, uint32_t> m_eventLateTrace; //!< lateness, context
     TracedCallback<uint32_t> m_portBurstTrace;       //!< port

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// The measurements of ReactorSimulatorImpl: lateness, and how the loop spends its time.
+// The measurements of ReactorSimulatorImpl: lateness, and the loop's time by phase.
 
 #include "reactor-simulator-impl.h"
 

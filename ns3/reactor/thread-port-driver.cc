@@ -26,18 +26,18 @@ using viaduct::io::ReceivedFrame;
 
 /// The remaining frames are offered again after this time to a port that accepted no more...
 const Time RETRY_INTERVAL = MicroSeconds(50);
-/// ...and, as long as that is in vain, after twice the time before, up to this.
+/// ...and, as long as it accepts none, after twice the previous time, up to this.
 const Time MAX_RETRY_INTERVAL = MilliSeconds(1);
 
 /** Frames copied from the port's memory: their spans point into one block. */
 struct Copies
 {
     std::vector<ReceivedFrame> frames;            //!< the frames
-    std::vector<std::byte> bytes;                 //!< what they hold
+    std::vector<std::byte> bytes;                 //!< content of the frames
     std::shared_ptr<std::atomic<size_t>> pending; //!< frames of their reader that wait
 };
 
-/** The event that passes on the frames that the thread has read. */
+/** Passes on the frames that the thread has read; the function of an event. */
 void
 Deliver(BurstPortUser* user, std::shared_ptr<Copies> copies)
 {
@@ -63,8 +63,7 @@ class Reader : public FdReader
         std::make_shared<std::atomic<size_t>>(0);
 
     /**
-     * A callback that FdReader requires; it is never called, because DoRead() passes frames on
-     * itself.
+     * A callback that FdReader requires; never called, because DoRead() passes frames on itself.
      */
     void Ignore(uint8_t*, ssize_t)
     {
@@ -85,10 +84,10 @@ class Reader : public FdReader
             Simulator::ScheduleWithContext(
                 m_client.nodeId, Time(0), &Deliver, &m_client.user, copies);
         }
-        return {nullptr, -1}; // nothing for FdReader itself to hand over
+        return {nullptr, -1}; // no data for FdReader itself to pass on
     }
 
-    /** Copy the @p n frames received out of the port's memory, as many as may wait. */
+    /** Copies the @p n frames received from the port's memory, within the limit of waiting ones. */
     void Copy(Copies& copies, size_t n)
     {
         const size_t room = m_client.pending - std::min<size_t>(m_client.pending, *m_pending);
@@ -110,8 +109,8 @@ class Reader : public FdReader
         }
     }
 
-    PortDriver::Client m_client;         //!< what for
-    std::vector<ReceivedFrame> m_frames; //!< of one burst
+    PortDriver::Client m_client;         //!< the driver's client
+    std::vector<ReceivedFrame> m_frames; //!< frames of one burst
 };
 
 /** A port that a thread reads. */
@@ -136,7 +135,7 @@ class ThreadPortDriver : public PortDriver
     {
         if (!std::exchange(m_flushPending, true))
         {
-            m_transmitEvent.Cancel(); // it may be a later one
+            m_transmitEvent.Cancel(); // the event may be for a later time
             m_transmitEvent = Simulator::ScheduleNow(&ThreadPortDriver::Flush, this);
         }
     }
@@ -180,7 +179,7 @@ class ThreadPortDriver : public PortDriver
     }
 
   private:
-    /** Send the waiting frames; those that the port does not accept are tried again later. */
+    /** Sends the waiting frames; frames that the port does not accept are tried again later. */
     void Flush()
     {
         m_flushPending = false;
@@ -195,11 +194,11 @@ class ThreadPortDriver : public PortDriver
         }
     }
 
-    Client m_client;                       //!< what for
+    Client m_client;                       //!< the driver's client
     Ptr<Reader> m_reader;                  //!< the thread
     EventId m_transmitEvent;               //!< calls Flush()
-    bool m_flushPending = false;           //!< it does so now
-    Time m_retryInterval = RETRY_INTERVAL; //!< until it does so again
+    bool m_flushPending = false;           //!< whether it does so at this instant
+    Time m_retryInterval = RETRY_INTERVAL; //!< time until the next try
 };
 
 } // namespace

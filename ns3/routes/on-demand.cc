@@ -120,7 +120,7 @@ InputToProtocol(Ptr<typename Family::Layer> ip,
     }
     else
     {
-        // The first argument is the device that the packet came in by.
+        // The first argument is the device that received the packet.
         const typename Protocol::UnicastForwardCallback unicast(
             [forward](Ptr<const NetDevice>,
                       Ptr<Ipv6Route> route,

@@ -17,11 +17,11 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Whether one of a node's routing protocols looks for a route only when a packet needs one. Such a
- * protocol of ns-3 answers a query for a destination without a route by a route through the
- * loopback device: the packet comes back to its RouteInput(), which keeps it until the route is
- * found. Known of ns-3's own protocols, and of those that LearnLooksForRoutes() was told of;
- * nothing is asked.
+ * Returns whether one of a node's routing protocols looks for a route only when a packet needs one.
+ * Such a protocol of ns-3 answers a query for a destination without a route by a route through the
+ * loopback device: the packet returns to its RouteInput(), which keeps it until the route is found.
+ * Known for ns-3's own protocols, and for the argument types of LearnLooksForRoutes(); no protocol
+ * is queried.
  * @param node the node
  * @return whether one does so for packets of this version of IP
  */
@@ -30,22 +30,22 @@ bool FindsRoutesOnDemand(Ptr<Node> node);
 
 /**
  * @ingroup viaduct
- * Whether packets without a route must be given to a node's routing protocols, because one finds
- * routes on demand, or may do so: nothing is known of a user's own. Nothing is asked.
+ * Returns whether packets without a route must be given to a node's routing protocols, because one
+ * finds routes on demand, or may do so: a user's own protocol is unknown. No protocol is queried.
  * @param node the node
- * @return whether it is so for packets of this version of IP
+ * @return whether packets of this version of IP must be given
  */
 template <class Family>
 bool MayFindRoutesOnDemand(Ptr<Node> node);
 
-/** A protocol's answer to a question with a packet, and what else it did. */
+/** A protocol's answer to a query with a packet, and side effects of the query. */
 struct ProtocolAnswer
 {
     ipfamily::NextHop hop;  //!< the next hop
-    bool isDeferred{false}; //!< it wants the packet back through the loopback device
-    bool isSending{false};  //!< it sent packets while it was asked
+    bool isDeferred{false}; //!< whether the packet must return through the loopback device
+    bool isSending{false};  //!< whether packets were sent during the query
 
-    /** @return whether the question made it look for a route */
+    /** @return whether the query made the protocol look for a route */
     bool IsOnDemand() const
     {
         return isDeferred || isSending;
@@ -53,10 +53,10 @@ struct ProtocolAnswer
 };
 
 /**
- * Asks a protocol's RouteOutput() with a packet, as a program's packet would, and watches whether
- * it sends something at once.
+ * Queries a protocol's RouteOutput() with a packet, as a program's packet would, and observes
+ * whether the protocol sends packets at once.
  * @param ip the IP layer
- * @param protocol one of its protocols, or the one of the layer itself
+ * @param protocol one of the layer's protocols, or the layer's main protocol
  * @param destination the destination
  * @return the answer
  */
@@ -65,24 +65,24 @@ ProtocolAnswer AskWithPacket(Ptr<typename Family::Layer> ip,
                              Ptr<typename Family::Protocol> protocol,
                              const viaduct::wire::IpAddress& destination);
 
-/** Takes a packet that a protocol forwards, now or when it has found the route. */
+/** Takes a packet that a protocol forwards, at once or when it has found the route. */
 template <class Family>
 using ForwardedCallback = std::function<void(Ptr<typename Family::Route> route,
                                              Ptr<const Packet> packet,
                                              const typename Family::Header& header)>;
 
 /**
- * Gives a packet to the node's routing protocol, as its IP layer would. What is for the node itself
- * or for a group is discarded.
+ * Gives a packet to the node's routing protocol, as its IP layer would. A packet for the node
+ * itself or for a group is discarded.
  * @param ip the IP layer
- * @param packet what follows the header
- * @param header the packet's, as it came in
- * @param from the device that it came in by; the loopback device if RouteOutput() said so
- * @param forwarded gets the packet with one hop counted (TTL, hop limit) and the source address
- * that it came with: a protocol that kept a packet of the node gives it the address of the
- * interface that it leaves through, but the checksum of a program's packet covers its own
- * @param dropped called if the protocol gives it up
- * @return whether the protocol has taken it
+ * @param packet the packet without its header
+ * @param header the packet's header, as received
+ * @param from the device that received the packet; the loopback device if RouteOutput() returned it
+ * @param forwarded called with the packet, with one hop counted (TTL, hop limit) and its original
+ * source address: a protocol that kept a packet of the node sets the source to the address of the
+ * interface by which it leaves, but the checksum of a program's packet covers the original address
+ * @param dropped called if the protocol drops the packet
+ * @return whether the protocol has taken the packet
  */
 template <class Family>
 bool InputToProtocol(Ptr<typename Family::Layer> ip,

@@ -19,25 +19,25 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The part of a simulator's time that may be spent on reading the routes of protocols that do not
- * report changes: what one node's reading costs, times the nodes, determines how often each is
- * read. Only in real time, because the cost is measured.
+ * The share of a simulator's time that may be spent on reading the routes of protocols that do not
+ * report changes: the cost of reading one node, times the number of nodes, determines how often
+ * each node is read. For real time only, because the cost is measured.
  */
 class PollBudget
 {
   public:
-    using Clock = std::function<viaduct::Instant()>; //!< ThreadTime(), or a test's
+    using Clock = std::function<viaduct::Instant()>; //!< ThreadTime(), or a test's clock
 
     /**
-     * @param share of the time, above 0
-     * @param clock by which costs are measured
+     * @param share the share of the time, above 0
+     * @param clock the clock that measures costs
      */
     explicit PollBudget(double share = 0.05, Clock clock = ThreadTime)
         : m_share(share), m_clock(std::move(clock))
     {
     }
 
-    /** @return the processor time of this thread: that it had to wait is no cost of reading */
+    /** @return the processor time of this thread: time spent waiting is no cost of reading */
     static viaduct::Instant ThreadTime()
     {
         timespec time;
@@ -45,21 +45,21 @@ class PollBudget
         return viaduct::Instant::FromNanoseconds(time.tv_sec * 1'000'000'000LL + time.tv_nsec);
     }
 
-    /** One more node is polled. */
+    /** Adds a polled node. */
     void Join()
     {
         m_nodes++;
     }
 
-    /** @return the time by the clock */
+    /** @return the time of the clock */
     viaduct::Instant Now() const
     {
         return m_clock();
     }
 
     /**
-     * @param cost of reading one node once
-     * @return the shortest interval between two readings of a node that keeps the share
+     * @param cost the cost of reading one node once
+     * @return the minimum interval between two readings of a node that keeps the share
      */
     Time ShortestInterval(viaduct::Duration cost) const
     {
@@ -68,9 +68,9 @@ class PollBudget
     }
 
   private:
-    double m_share;      //!< of the time
+    double m_share;      //!< share of the time
     Clock m_clock;       //!< measures costs
-    uint32_t m_nodes{0}; //!< that are polled
+    uint32_t m_nodes{0}; //!< number of polled nodes
 };
 
 } // namespace ns3

@@ -22,7 +22,7 @@
 #include <tuple>
 #include <utility>
 
-/** Parts of MakeRouteReader(): routes as protocols print them, or as they answer. */
+/** Parts of MakeRouteReader(): routes as printed by protocols, or as answered by them. */
 namespace ns3::routereader
 {
 
@@ -56,7 +56,7 @@ class AskedRoutes : public RouteReader
             const ProtocolAnswer answer = AskWithPacket<Family>(m_ip, m_protocol, address);
             if (m_unknown && answer.IsOnDemand())
             {
-                m_isSending = true; // whoever looks for a route must be given a packet
+                m_isSending = true; // a protocol that looks for routes must be given a packet
                 m_isAsked = false;
                 return {};
             }
@@ -99,12 +99,12 @@ class AskedRoutes : public RouteReader
         return m_ip->GetInterfaceForAddress(Family::ToAddress(address)) >= 0;
     }
 
-    Ptr<typename Family::Layer> m_ip;          //!< asks
-    Ptr<typename Family::Protocol> m_protocol; //!< answers
-    RouteQuestions m_questions;                //!< what may be asked
-    bool m_unknown;                            //!< it is a user's
-    bool m_isAsked{false};                     //!< by the last Read()
-    bool m_isSending;                          //!< a question makes it look for a route
+    Ptr<typename Family::Layer> m_ip;          //!< the IP layer, which queries the protocol
+    Ptr<typename Family::Protocol> m_protocol; //!< the protocol, which answers
+    RouteQuestions m_questions;                //!< permitted queries
+    bool m_unknown;                            //!< whether the protocol is a user's
+    bool m_isAsked{false};                     //!< whether the last Read() queried the protocol
+    bool m_isSending;                          //!< a query makes the protocol look for a route
 };
 
 /** @return a row on one line, without the spaces that align its columns */
@@ -129,9 +129,9 @@ HopText(const viaduct::wire::IpAddress& gateway, uint32_t interface)
 }
 
 /**
- * The table that a protocol prints. That of a user's protocol counts only while every row of it is
- * understood and those that are compared with RouteOutput() agree; otherwise, and if nothing is
- * printed, the answers of RouteOutput().
+ * The table that a protocol prints. A user's protocol's table is used only while every row of it is
+ * understood and the rows that are compared with RouteOutput() agree; otherwise, and if no table is
+ * printed, the answers of RouteOutput() are used.
  */
 template <class Family>
 class PrintedRoutes : public AskedRoutes<Family>
@@ -196,10 +196,10 @@ class PrintedRoutes : public AskedRoutes<Family>
     }
 
   private:
-    /** The identity of a row, so that each is compared once. */
+    /** The identity of a row, used to compare each row once. */
     using Key = std::tuple<viaduct::wire::IpPrefix, viaduct::wire::IpAddress, uint32_t>;
 
-    /** @return why a user's table counts for nothing; empty: it counts */
+    /** @return the reason why a user's table is ignored; empty: it is used */
     std::string WhyNot(const std::string& text, const PrintedTable& table) const
     {
         if (!m_distrust.empty())
@@ -232,10 +232,10 @@ class PrintedRoutes : public AskedRoutes<Family>
         });
     }
 
-    /** Compares some of the rows that are new with RouteOutput(). */
+    /** Compares some of the new rows with RouteOutput(). */
     void Sample(const std::vector<RouteCandidate>& routes)
     {
-        constexpr size_t MOST = 4; // a read
+        constexpr size_t MOST = 4; // per read
         std::set<Key> present;
         std::vector<const RouteCandidate*> fresh;
         for (const RouteCandidate& route : routes)
@@ -270,7 +270,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         return m_distrust.empty() && !this->m_isSending;
     }
 
-    /** Compares what the table says of connected networks, if it covers them by larger ones: a
+    /** Compares the table's routes to connected networks, if larger ones of its rows cover these: a
      * protocol may send to its neighbours directly without printing it. */
     void CompareNeighbours(const std::vector<RouteCandidate>& routes)
     {
@@ -293,11 +293,11 @@ class PrintedRoutes : public AskedRoutes<Family>
         }
     }
 
-    /** Asks for some addresses to which the table has no route, where packets for them do not go
+    /** Queries some addresses to which the table has no route, if packets for them are not passed
      * up. */
     void CompareMissing(const std::vector<RouteCandidate>& routes)
     {
-        constexpr size_t MOST = 4; // a read
+        constexpr size_t MOST = 4; // per read
         const auto& known = *this->m_questions.known;
         auto next = known.upper_bound(m_asked);
         for (size_t asked = 0, seen = 0; asked < MOST && seen < known.size() && MayCompare();
@@ -364,7 +364,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         m_distrust = "its table " + printed + ", and RouteOutput() " + said;
     }
 
-    /** @return an address for which no row is more specific */
+    /** @return an address in a destination that no more specific row covers */
     static std::optional<viaduct::wire::IpAddress> AddressIn(
         const viaduct::wire::IpPrefix& destination, const std::vector<RouteCandidate>& routes)
     {
@@ -372,7 +372,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         const int bits = address.Length() * 8;
         if (destination.length < bits - 1)
         {
-            address.bytes[address.Length() - 1] |= 1; // not the network's own address
+            address.bytes[address.Length() - 1] |= 1; // not the network's base address
         }
         const bool isHidden = std::any_of(routes.begin(), routes.end(), [&](const auto& other) {
             return other.destination.length > destination.length &&
@@ -381,8 +381,8 @@ class PrintedRoutes : public AskedRoutes<Family>
         return isHidden ? std::nullopt : std::optional(address);
     }
 
-    /** The interface a printed route names: by index, device name, or one of its addresses; if it
-     * names none, that on whose network its next hop is. */
+    /** Finds the interface of a printed route: by index, device name, or one of its addresses; if
+     * the route names none, the interface on whose network the next hop is. */
     std::optional<uint32_t> FindInterface(const PrintedRoute& route) const
     {
         const uint32_t n = this->m_ip->GetNInterfaces();
@@ -408,11 +408,11 @@ class PrintedRoutes : public AskedRoutes<Family>
         return std::nullopt;
     }
 
-    std::string m_why;                //!< why the last table counts for nothing
-    std::string m_distrust;           //!< why none does any more
-    bool m_isPrinted{false};          //!< the last table counts
-    viaduct::wire::IpAddress m_asked; //!< the last of those without a row
-    std::set<Key> m_seen;             //!< rows that need not be compared again
+    std::string m_why;                //!< reason why the last table is ignored
+    std::string m_distrust;           //!< reason why all tables are ignored
+    bool m_isPrinted{false};          //!< whether the last table is used
+    viaduct::wire::IpAddress m_asked; //!< last queried address without a row
+    std::set<Key> m_seen;             //!< rows that need no second comparison
 };
 
 } // namespace ns3::routereader

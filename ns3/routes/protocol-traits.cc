@@ -14,7 +14,7 @@ namespace ns3
 namespace
 {
 
-/** Users' protocols that look for routes when they are asked. */
+/** Returns the users' protocols that look for routes when they are queried. */
 std::set<TypeId>&
 Looking()
 {

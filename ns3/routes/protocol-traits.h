@@ -12,45 +12,45 @@
 namespace ns3
 {
 
-/** @ingroup viaduct How a protocol's routes can be known. */
+/** @ingroup viaduct The method of reading a protocol's routes. */
 enum class RouteFinding
 {
-    TABLE,     //!< all are in its table; RouteOutput() has no effect
-    ASKED,     //!< RouteOutput() tells each, and has no effect
-    ON_DEMAND, //!< it looks for a route when RouteOutput() or RouteInput() is given a packet
+    TABLE,     //!< all routes are in the table; RouteOutput() has no effect
+    ASKED,     //!< RouteOutput() returns each route, and has no effect
+    ON_DEMAND, //!< the protocol looks for a route when RouteOutput() or RouteInput() gets a packet
     UNKNOWN,   //!< a protocol of a user: any of these
 };
 
 /**
  * @ingroup viaduct
- * The properties of a routing protocol that cannot be found out by asking it, because asking may
- * make it send. Those of ns-3's protocols are known; of another nothing is, so that it may do
- * everything.
+ * The properties of a routing protocol that cannot be determined by a query, because a query may
+ * make it send. The traits of ns-3's protocols are known; any other protocol is assumed to have all
+ * effects.
  */
 struct ProtocolTraits
 {
-    RouteFinding finding{RouteFinding::UNKNOWN}; //!< how its routes can be known
-    bool mayRouteMulticast{true};                //!< its RouteInput() may forward packets to groups
-    bool mayBeAsked{true}; //!< without a packet of a program, RouteOutput() for a destination to
-                           //!< which it says to have a route
+    RouteFinding finding{RouteFinding::UNKNOWN}; //!< the method of reading the routes
+    bool mayRouteMulticast{true};                //!< RouteInput() may forward packets to groups
+    bool mayBeAsked{true}; //!< whether RouteOutput() may be called without a packet of a program,
+                           //!< for a destination to which the protocol reports a route
 };
 
 /**
  * @param protocol a routing protocol
- * @return its traits
+ * @return the protocol's traits
  */
 ProtocolTraits TraitsOf(Ptr<const Object> protocol);
 
 /**
  * @param protocol a routing protocol's TypeId
- * @return its traits
+ * @return the protocol's traits
  */
 ProtocolTraits TraitsOf(TypeId protocol);
 
 /**
- * From now on the traits of a user's protocol say that it is never asked without a packet of a
- * program, because it looks for routes when it is asked.
- * @param protocol its TypeId
+ * Records that a user's protocol looks for routes when it is queried, so that its traits forbid
+ * queries without a packet of a program.
+ * @param protocol the protocol's TypeId
  */
 void LearnLooksForRoutes(TypeId protocol);
 

@@ -24,7 +24,7 @@ IsHost(const IpPrefix& prefix)
     return prefix.length == prefix.address.Length() * 8;
 }
 
-/** @return whether a host route goes to this address of an interface, or to all on its network */
+/** @return whether a host route leads to this address of an interface, or to all on its network */
 bool
 GoesToInterface(const IpAddress& destination, const IpPrefix& own)
 {
@@ -33,7 +33,7 @@ GoesToInterface(const IpAddress& destination, const IpPrefix& own)
            (hasBroadcast && destination == viaduct::wire::BroadcastOf(own));
 }
 
-/** The best metric of each destination. */
+/** Returns the best metric of each destination. */
 std::map<IpPrefix, uint32_t>
 BestMetrics(const std::vector<RouteCandidate>& routes)
 {
@@ -78,7 +78,7 @@ bool
 RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
 {
     const IpAddress& network = destination.address;
-    // A route to several groups says where the node's own packets to them leave.
+    // A route to several groups determines the interface of the node's own packets to them.
     const bool isGroups = destination.address.family == viaduct::wire::Family::kIpv4 &&
                           network.IsMulticast() && !IsHost(destination);
     if ((network.IsMulticast() && !isGroups) || viaduct::wire::IsLinkLocal(network) ||
@@ -91,8 +91,9 @@ RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
            });
 }
 
-// A kernel has none over an interface that is down, and drops those of IPv4 over one that loses its
-// last address (fib_inetaddr_event() in net/ipv4/fib_frontend.c).
+// Returns false for an interface without routes: a kernel has none over an interface that is down,
+// and drops those of IPv4 over one that loses its last address (fib_inetaddr_event() in
+// net/ipv4/fib_frontend.c).
 template <class Family>
 bool
 RouteMerger<Family>::HasRoutes(uint32_t interface) const
@@ -189,7 +190,8 @@ RouteMerger<Family>::ConnectedNetworks() const
     return networks;
 }
 
-/** How many protocols, from the first on, the kernel must ask before the connected networks. */
+/** Returns the number of protocols, from the first on, that the kernel must query before the
+ * connected networks. */
 template <class Family>
 size_t
 RouteMerger<Family>::CountPreferred() const

@@ -26,14 +26,14 @@ namespace ns3
  * @ingroup viaduct
  * Merges the routes of a node's protocols into tables for the kernel.
  *
- * ns-3's list routing asks the protocols by priority, and the first that has any route decides; the
- * kernel chooses by longest prefix. So routes that a protocol of higher priority covers are
- * omitted, and the protocols that are asked before the connected networks, and cover one, come into
- * the preferred table (with those connected networks that they have themselves).
+ * ns-3's list routing queries the protocols by priority, and the first that has any route decides;
+ * the kernel chooses by longest prefix. So routes that a protocol of higher priority covers are
+ * omitted, and the protocols that are queried before the connected networks, and cover one of them,
+ * are put into the preferred table (with the connected networks in their own tables).
  *
- * It also omits routes that the kernel has by itself (connected networks, own addresses,
- * link-local, loopback), routes to single multicast groups, and routes through interfaces that are
- * down.
+ * Routes that the kernel creates itself (connected networks, own addresses, link-local, loopback)
+ * are omitted, too, as are routes to single multicast groups, and routes through interfaces that
+ * are down.
  */
 template <class Family>
 class RouteMerger
@@ -46,31 +46,32 @@ class RouteMerger
     RouteMerger(Ptr<typename Family::Layer> ip, const std::map<Ptr<NetDevice>, std::string>& names);
 
     /**
-     * Takes the routes of one protocol; highest priority first. Of several for a destination, those
-     * with the best metric; if several have it, they become one multipath route.
-     * @param routes of a protocol
+     * Takes the routes of one protocol; called for the highest priority first. Of several routes to
+     * a destination, the one with the best metric is used; several with the best metric become one
+     * multipath route.
+     * @param routes the protocol's routes
      */
     void Add(const std::vector<RouteCandidate>& routes);
 
     /**
-     * @param connected of how many protocols, from the first on, the routes to connected networks
-     * are needed too, because the kernel has none of its own
+     * @param connected the number of protocols, from the first on, whose routes to connected
+     * networks are needed too, because the kernel does not create them
      * @return the kernel's tables
      */
     viaduct::fib::RouteTable GetTable(size_t connected = 0) const;
 
-    /** @return how many routes were left out because their interface is not in the lab */
+    /** @return the number of routes omitted because their interface is not in the lab */
     uint64_t GetUnmapped() const
     {
         return m_unmapped;
     }
 
   private:
-    /** What one protocol adds to those before it. */
+    /** The routes that one protocol adds to those of the protocols before it. */
     struct Part
     {
-        viaduct::fib::RouteTable routes;    //!< that the kernel must get
-        viaduct::fib::RouteTable connected; //!< that it has
+        viaduct::fib::RouteTable routes;    //!< routes for the kernel
+        viaduct::fib::RouteTable connected; //!< routes that the kernel creates itself
     };
 
     void AddHop(const RouteCandidate& route, viaduct::fib::RouteTable& table);
@@ -82,14 +83,14 @@ class RouteMerger
     std::set<viaduct::wire::IpPrefix> ConnectedNetworks() const;
     size_t CountPreferred() const;
 
-    Ptr<typename Family::Layer> m_ip;                     //!< has the interfaces
-    const std::map<Ptr<NetDevice>, std::string>& m_names; //!< in the kernel
+    Ptr<typename Family::Layer> m_ip;                     //!< the layer with the interfaces
+    const std::map<Ptr<NetDevice>, std::string>& m_names; //!< device to name in the kernel
     std::vector<std::pair<uint32_t, viaduct::wire::IpPrefix>>
         m_own;                                 //!< the node's addresses and their interfaces
-    std::set<viaduct::wire::IpPrefix> m_above; //!< covered by protocols of higher priority
-    std::set<int> m_lengths;                   //!< of these prefixes
-    std::vector<Part> m_parts;                 //!< of the protocols so far
-    uint64_t m_unmapped{0};                    //!< left out
+    std::set<viaduct::wire::IpPrefix> m_above; //!< destinations of protocols of higher priority
+    std::set<int> m_lengths;                   //!< prefix lengths in m_above
+    std::vector<Part> m_parts;                 //!< parts of the protocols so far
+    uint64_t m_unmapped{0};                    //!< omitted routes
 };
 
 } // namespace ns3

@@ -71,10 +71,10 @@ class OlsrRoutes : public RouteReader
     }
 
   private:
-    Ptr<olsr::RoutingProtocol> m_protocol; //!< whose
+    Ptr<olsr::RoutingProtocol> m_protocol; //!< the protocol
 };
 
-/** The table of a protocol of ns-3's own, without printing it. */
+/** The table of one of ns-3's own protocols, read without printing it. */
 template <class Family>
 class TypedRoutes : public RouteReader
 {
@@ -103,7 +103,7 @@ class TypedRoutes : public RouteReader
     }
 
   private:
-    Ptr<typename Family::Protocol> m_protocol; //!< whose
+    Ptr<typename Family::Protocol> m_protocol; //!< the protocol
 };
 
 } // namespace
@@ -193,7 +193,7 @@ PushedRoutes<Family>::Watch(std::function<void()> changed)
 {
     const auto connect = [&]<class Pushed>(const char* name,
                                            void (PushedRoutes::*take)(const Pushed&)) {
-        // The protocol may outlive this object.
+        // The protocol may exist longer than this object.
         auto pushed = [weak = this->weak_from_this(), take, changed](const Pushed& what) {
             if (auto self = weak.lock())
             {

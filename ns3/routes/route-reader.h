@@ -31,7 +31,7 @@ struct RouteCandidate
 {
     viaduct::wire::IpPrefix destination; //!< network
     viaduct::wire::IpAddress gateway;    //!< unspecified: on link
-    uint32_t interface;                  //!< of the IP layer
+    uint32_t interface;                  //!< index in the IP layer
     uint32_t metric;                     //!< lower is better
     bool operator==(const RouteCandidate&) const = default;
 };
@@ -44,7 +44,7 @@ class RouteReader
 {
   public:
     virtual ~RouteReader() = default;
-    /** @return the protocol's routes now */
+    /** @return the protocol's present routes */
     virtual std::vector<RouteCandidate> Read() = 0;
     /**
      * @param changed called whenever the routes may have changed
@@ -54,7 +54,7 @@ class RouteReader
     /** @return the method, as in "printed table" */
     virtual std::string GetMethod() const = 0;
 
-    /** @return whether the last Read() was of a table, which counts; else of answers, or of nothing
+    /** @return whether the last Read() returned a table, which is used; else answers, or no routes
      */
     virtual bool IsByTable() const
     {
@@ -62,8 +62,8 @@ class RouteReader
     }
 
     /**
-     * @return why the protocol may have routes that the last Read() does not say, or other ones, so
-     * that only its decisions about packets tell; empty: it has none
+     * @return the reason why the protocol may have routes that differ from the last Read(), so that
+     * only its decisions about packets reveal them; empty: there is no such reason
      */
     virtual std::string WhyIncomplete() const
     {
@@ -71,8 +71,8 @@ class RouteReader
     }
 
     /**
-     * The protocol decided otherwise than its table says: from now on the table counts for nothing.
-     * @param reason for WhyIncomplete(); has no effect on a table of ns-3's own protocols
+     * Ignores the table from now on, because the protocol decided differently.
+     * @param reason the text for WhyIncomplete(); ignored for a table of ns-3's own protocols
      */
     virtual void Distrust(const std::string& reason)
     {
@@ -91,12 +91,12 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
   public:
     using Entry = typename Family::Entry; //!< ns-3's type of a route
 
-    /** @param protocol the protocol that pushes; null: the owner */
+    /** @param protocol the protocol that pushes; null: the owner pushes */
     explicit PushedRoutes(Ptr<Object> protocol = nullptr);
 
-    void Add(const Entry& route);    //!< @param route replaces those to its destination
+    void Add(const Entry& route);    //!< @param route replaces the routes to its destination
     void Remove(const Entry& route); //!< @param route identified by its destination
-    /** @param table the whole table; several to one destination are of equal cost */
+    /** @param table the whole table; several routes to one destination are of equal cost */
     void Update(const std::vector<Entry>& table);
 
     std::vector<RouteCandidate> Read() override;
@@ -108,25 +108,25 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
 
   private:
     Ptr<Object> m_protocol; //!< the protocol that pushes
-    std::string m_distrust; //!< why the table counts for nothing
-    std::map<viaduct::wire::IpPrefix, std::vector<RouteCandidate>> m_table; //!< as pushed
+    std::string m_distrust; //!< reason why the table is ignored
+    std::map<viaduct::wire::IpPrefix, std::vector<RouteCandidate>> m_table; //!< pushed routes
 };
 
-/** @ingroup viaduct What a reader may ask a protocol. */
+/** @ingroup viaduct The queries that a reader may send to a protocol. */
 struct RouteQuestions
 {
-    LabAddresses known; //!< the destinations that a protocol without a table is asked for; null: it
-                        //!< is not asked
-    bool samples{false}; //!< some rows of a user's protocol's table are compared with RouteOutput()
-    bool asksUnknown{false}; //!< a user's protocol is asked for all `known`, unless that makes it
-                             //!< send; else its decisions about packets must tell its routes
+    LabAddresses known;  //!< destinations for which a protocol without a table is queried; null: no
+                         //!< queries
+    bool samples{false}; //!< whether to compare some rows of a user's protocol with RouteOutput()
+    bool asksUnknown{false}; //!< whether to query a user's protocol for all `known`, unless that
+                             //!< makes it send; else its decisions about packets reveal its routes
 };
 
 /**
  * @ingroup viaduct
  * @param ip an IP layer
- * @param protocol one of its protocols
- * @param questions what it may be asked
+ * @param protocol one of the layer's protocols
+ * @param questions the permitted queries
  * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
  * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
  * protocol's printed table; if that cannot be parsed, of the answers of RouteOutput()

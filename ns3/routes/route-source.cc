@@ -167,7 +167,7 @@ RouteSource::Connect()
             m_polling |= !pushes;
             if (pushes)
             {
-                reader = pushed; // from now on the pushed routes are its table
+                reader = pushed; // the pushed routes replace the protocol's table
             }
         }
         m_readers[protocol] = reader;
@@ -236,11 +236,11 @@ RouteSource::Read(RouteReader& direct)
         input.interfaces.emplace_back(ip->IsUp(i), ipfamily::AddressesOf(ip, i));
     }
     const bool goesUp = m_goesUp && m_goesUp(Family::FAMILY);
-    bool isAbove = goesUp; // of the first that may decide by packets, which are all it gets
+    bool isAbove = goesUp; // above the first protocol that may decide by packets, its only input
     input.routes.push_back(direct.Read());
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
-        // One that is not known yet: before Start(), or installed during the run.
+        // A protocol without a reader: before Start(), or installed during the run.
         const auto known = m_readers.find(protocol);
         const auto reader =
             known != m_readers.end()
@@ -315,10 +315,10 @@ RouteSource::Decide(const viaduct::wire::IpAddress& destination,
             });
         if (unknown == protocols.end())
         {
-            return; // the tables of ns-3's own protocols say it
+            return; // the tables of ns-3's own protocols contain it
         }
-        // Directly to an address of another network: as long as a protocol has found no way, it
-        // may say so.
+        // A protocol that has found no route may answer with a direct route to an address of
+        // another network.
         const auto networks = interface < 0
                                   ? std::vector<viaduct::wire::IpPrefix>()
                                   : ipfamily::AddressesOf(ip, static_cast<uint32_t>(interface));
@@ -372,7 +372,7 @@ RouteSource::DecideOn(Ptr<typename Family::Protocol> unknown, const RouteCandida
     {
         return RequestUpdate();
     }
-    // A route that the table does not have may be that of a protocol below.
+    // A route that the table does not have may be a route of a protocol below.
     const bool isOfTable = isComplete && Covers(*reader->second, destination);
     if (isComplete && (isOfTable || !IsIn<Family>(decision, Below<Family>(unknown))))
     {
@@ -524,7 +524,7 @@ RouteSource::Report(const viaduct::fib::RouteUpdate& update)
     m_retry.Cancel();
     if (!refusal.empty())
     {
-        // Nothing else would cause another try if the protocol reports its changes.
+        // No further event would cause another try if the protocol reports its changes.
         m_retry = Simulator::Schedule(m_retryInterval, &RouteSource::Update, this);
     }
     if (!refusal.empty() && refusal != m_refusal)

@@ -15,7 +15,7 @@
 namespace ns3::routetable
 {
 
-/** The columns that are read; the others of a table are SKIPPED. */
+/** The columns that are read; all further columns of a table are SKIPPED. */
 enum class Column
 {
     SKIPPED,
@@ -26,22 +26,22 @@ enum class Column
     METRIC,
     HOPS,     //!< a metric, unless there is a METRIC
     STATE,    //!< usable or not, as a word or as letters ("UGS")
-    SEQUENCE, //!< of DSDV: odd means that the route is broken
+    SEQUENCE, //!< DSDV's: an odd number means that the route is broken
 };
 
-/** A table's columns from the left to the right. */
+/** A table's columns from left to right. */
 using Columns = std::vector<Column>;
 
 /**
  * @param word a word
- * @return its letters and digits, in lower case, until a parenthesis: "Next-Hop" and "NextHop" are
- * one
+ * @return the word's letters and digits, in lower case, until a parenthesis: "Next-Hop" and
+ * "NextHop" are one
  */
 std::string Plain(const std::string& word);
 
 /**
- * @param words those of a line
- * @return the columns, if it is the header of a table of routes; else nothing
+ * @param words the words of a line
+ * @return the columns, if the line is the header of a table of routes; else none
  */
 Columns ReadHeader(const std::vector<std::string>& words);
 

@@ -52,7 +52,7 @@ TryAddress(const std::string& text)
     }
 }
 
-/** @return whether it is an address, or a network as "10.0.0.0/24" */
+/** @return whether a word is an address, or a network such as "10.0.0.0/24" */
 bool
 IsAddress(const std::string& word)
 {
@@ -105,7 +105,7 @@ MaskLength(const std::string& text, Family family)
  * after the slash can be split in several ways, the longest prefix whose host bits are all zero is
  * used.
  * @param line the row
- * @return it, with spaces where they are missing
+ * @return the row, with the missing spaces inserted
  */
 std::string
 SeparateIpv6(const std::string& line)
@@ -145,7 +145,7 @@ SeparateIpv6(const std::string& line)
     return text;
 }
 
-/** @return the words of a row, one for each column; nothing if they are too few, or too many */
+/** @return the words of a row, one for each column; none if they are too few, or too many */
 std::optional<std::vector<std::string>>
 Cells(const std::vector<std::string>& words, const Columns& columns)
 {
@@ -171,7 +171,7 @@ Cells(const std::vector<std::string>& words, const Columns& columns)
     return cells;
 }
 
-/** Whether a route is usable, by the word of a STATE. Nothing: it says neither. */
+/** Returns whether a route is usable, by the word of a STATE; none if the word is unknown. */
 std::optional<bool>
 IsUp(const std::string& word)
 {
@@ -194,13 +194,13 @@ IsUp(const std::string& word)
     {
         return UP.contains(plain);
     }
-    // Letters as route(8) prints them: U up, G gateway, H host, ! reject...
+    // Letters of route(8): U up, G gateway, H host, ! reject...
     const bool isLetters = word.find_first_not_of("UGHRDMACS!") == std::string::npos;
     return isLetters && word.starts_with("U") ? std::optional(word.find('!') == std::string::npos)
                                               : std::nullopt;
 }
 
-/** A metric. Nothing: the word is none. */
+/** Returns a metric; none if the word is not a metric. */
 std::optional<uint32_t>
 Metric(const std::string& word)
 {
@@ -219,7 +219,7 @@ Metric(const std::string& word)
     {
         return static_cast<uint32_t>(std::stoul(word));
     }
-    // A quality, such as OLSR's ETX: in thousandths, to keep the order.
+    // A quality, such as OLSR's ETX: converted to thousandths, to keep the order.
     char* end = nullptr;
     const double value = std::strtod(word.c_str(), &end);
     const bool isReal = end != word.c_str() && *end == '\0' && value >= 0 && value < 1e6;
@@ -230,20 +230,20 @@ Metric(const std::string& word)
 class Row
 {
   public:
-    /** @param line the row @param cells its words @param columns what they are */
+    /** @param line the row @param cells its words @param columns the words' columns */
     Row(const std::string& line, const std::vector<std::string>& cells, const Columns& columns)
         : m_cells(cells), m_columns(columns)
     {
         m_route.row = line;
     }
 
-    /** @return whether it is understood */
+    /** @return whether the row is understood */
     bool Read()
     {
         return ReadDestination() && ReadNextHop() && ReadMetric() && ReadState();
     }
 
-    /** @return the route; nothing if it is not usable */
+    /** @return the route; none if it is not usable */
     std::optional<PrintedRoute> GetRoute() const
     {
         return m_usable ? std::optional(m_route) : std::nullopt;
@@ -347,13 +347,13 @@ class Row
         return isUp.has_value();
     }
 
-    const std::vector<std::string>& m_cells; //!< its words
-    const Columns& m_columns;                //!< what they are
-    PrintedRoute m_route;                    //!< what was read
-    bool m_usable{true};                     //!< the route may be used
+    const std::vector<std::string>& m_cells; //!< the row's words
+    const Columns& m_columns;                //!< the words' columns
+    PrintedRoute m_route;                    //!< the route so far
+    bool m_usable{true};                     //!< whether the route may be used
 };
 
-/** @return whether a title line is that of a protocol that prints no header over an empty table */
+/** @return whether a line is a title of a protocol that prints no header over an empty table */
 bool
 IsKnownTitle(const std::string& line)
 {
@@ -380,7 +380,7 @@ IsMirrored(const PrintedRoute& route)
     return !viaduct::wire::IsLoopback(address) && !broadcast && !address.IsMulticast();
 }
 
-/** Adds what a line below a header says. */
+/** Adds the route of a line below a header. */
 void
 ReadRow(const std::string& line, const Columns& columns, PrintedTable& table)
 {
@@ -388,7 +388,7 @@ ReadRow(const std::string& line, const Columns& columns, PrintedTable& table)
     const bool isDefault = words[0] == "default" || words[0] == "Default";
     if (!isDefault && std::none_of(words.begin(), words.end(), IsAddress))
     {
-        return; // a rule under the header, a sum at the end
+        return; // a rule under the header, or a sum at the end
     }
     const auto cells = Cells(words, columns);
     std::optional<Row> row;
@@ -442,7 +442,7 @@ ParseRoutingTable(const std::string& text)
         }
         else if (IsAddress(words[0]) && table.misunderstood.empty())
         {
-            table.misunderstood = line; // a route, as it seems, without a header
+            table.misunderstood = line; // apparently a route, but without a header
         }
     }
     return table;

@@ -16,7 +16,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * A unicast route as a routing protocol prints it.
+ * A unicast route as printed by a routing protocol.
  */
 struct PrintedRoute
 {
@@ -24,7 +24,7 @@ struct PrintedRoute
     viaduct::wire::IpAddress gateway;    //!< unspecified, or equal to the destination: on link
     std::string interface; //!< interface index, device name or local address; empty: not printed
     uint32_t metric{0};    //!< metric, hops or distance; lower is better
-    std::string row;       //!< as printed, for messages
+    std::string row;       //!< the row as printed, for messages
 };
 
 /**
@@ -34,25 +34,25 @@ struct PrintedRoute
 struct PrintedTable
 {
     bool recognized{false};           //!< at least one table was found, even if empty
-    std::vector<PrintedRoute> routes; //!< in the order printed
-    std::string misunderstood;        //!< the first row that is no route; empty: there is none
+    std::vector<PrintedRoute> routes; //!< routes in the printed order
+    std::string misunderstood;        //!< the first row that is not understood; empty: none
 };
 
 /**
  * @ingroup viaduct
- * Reads what Ipv4RoutingProtocol::PrintRoutingTable() and Ipv6RoutingProtocol::PrintRoutingTable()
- * write: tables of ns-3's protocols (3.44 to 3.48), and any other table with a header line that
- * names its columns.
+ * Parses the output of Ipv4RoutingProtocol::PrintRoutingTable() and
+ * Ipv6RoutingProtocol::PrintRoutingTable(): tables of ns-3's protocols (3.44 to 3.48), and any
+ * further table with a header line that names its columns.
  *
  * The columns are found by their names, in any letter case, order and number: the destination, its
- * mask or prefix length (or behind the destination, after a slash), the next hop, the interface, a
- * metric, and a flag or state. Columns of other names are skipped. If a row has more words than the
- * header has columns, the interface's name contains spaces.
+ * mask or prefix length (or after the destination, following a slash), the next hop, the
+ * interface, a metric, and a flag or state. Columns of other names are skipped. If a row has more
+ * words than the header has columns, the interface's name contains spaces.
  *
- * Left out, but understood, are entries that are not usable (a state other than up, DSDV's odd
+ * Omitted, but understood, are entries that are not usable (a state other than up, DSDV's odd
  * sequence numbers, a metric of infinity) and multicast, broadcast and loopback destinations.
  * @param text the printed table
- * @return the routes; nothing recognized if no header was found
+ * @return the routes; `recognized` is false if no header was found
  */
 PrintedTable ParseRoutingTable(const std::string& text);
 

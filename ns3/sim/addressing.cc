@@ -35,7 +35,8 @@ using wireconversion::ToIpv6;
 namespace
 {
 
-/** @return the device's interface of the node's stack of this version of IP; a new one if none */
+/** @return the device's interface of the node's stack of this version of IP; a new interface if
+ * none */
 template <class Ip>
 uint32_t
 InterfaceOf(Ptr<Ip> ip, Ptr<NetDevice> device)
@@ -72,7 +73,7 @@ AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
     ip->AddAddress(index, Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
 }
 
-/** Gives a node its own addresses, on its loopback interface, which is the first. */
+/** Gives a node its own addresses, on its loopback interface, which is the first interface. */
 void
 AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
 {
@@ -91,7 +92,7 @@ AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
     }
 }
 
-/** Has OLSR announce a node's own addresses; RIP and RIPng do by themselves. */
+/** Makes OLSR announce a node's own addresses; RIP and RIPng do so by themselves. */
 void
 AnnounceLoopbacks(Ptr<Node> router, const std::vector<IpPrefix>& addresses)
 {
@@ -128,7 +129,7 @@ AddRoute(Ptr<NetDevice> device, const IpPrefix& network, const IpAddress& nextHo
         ip->GetInterfaceForDevice(device));
 }
 
-/** Adds a host's default route to its gateway, through the first link that both are on. */
+/** Adds a host's default route to its gateway, through the first link that both nodes are on. */
 void
 AddDefaultRoute(const NodeSettings& host, const std::vector<NetworkLink>& links)
 {
@@ -195,7 +196,7 @@ InterfacesOf(Ptr<Ip> ip, const std::vector<Ptr<NetDevice>>& devices)
     return interfaces;
 }
 
-/** Routers announce the links that have only hosts, and do not look for routers on them. */
+/** Makes routers announce the links that have only hosts, and not look for routers on them. */
 void
 AnnounceHosts(Ptr<Node> router, const std::vector<Ptr<NetDevice>>& devices)
 {
@@ -229,7 +230,8 @@ AssignAddresses(const Scenario& scenario, const Network& network)
     for (const NetworkLink& link : network.GetLinks())
     {
         const auto& addresses = link.settings->addresses;
-        // Device by device, so that every IP interface has the index of its device.
+        // Interfaces are made in the order of devices, so that an IP interface has its device's
+        // index.
         for (size_t end = 0; end < link.devices.size(); end++)
         {
             if (!network.IsHere(link.settings->nodes[end]))
@@ -292,7 +294,7 @@ AddStaticRoutes(const Scenario& scenario, const Network& network)
 namespace
 {
 
-/** @return the node's device on the link of that name */
+/** @return the node's device on the link with this name */
 Ptr<NetDevice>
 DeviceOn(const Network& network, const std::string& link, const std::string& node)
 {

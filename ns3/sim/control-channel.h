@@ -24,7 +24,7 @@ namespace ns3::sim
 class ControlChannel
 {
   public:
-    /** @param fd a stream socket, owned from now on; -1: standard output */
+    /** @param fd a stream socket, owned by this object; -1: standard output */
     explicit ControlChannel(int fd);
 
     /** Sends an event; waits while the command does not read. A closed peer is no error here:
@@ -33,7 +33,7 @@ class ControlChannel
      */
     void Send(const viaduct::scenario::SimulatorEvent& event);
     /**
-     * @param error what went wrong
+     * @param error the error to report
      */
     void SendError(const viaduct::Error& error);
     /** Reads the pending commands; does not block. Throws viaduct::Error if one is malformed or
@@ -41,14 +41,14 @@ class ControlChannel
      * @return whether to stop: by command, or because the peer has closed
      */
     bool StopRequested();
-    /** @return whether Resume was received since the last call, by StopRequested() */
+    /** @return whether StopRequested() has received Resume since the last call */
     bool TakeResume()
     {
         return std::exchange(m_resume, false);
     }
 
-    /** @return the commands received since the last call, by StopRequested(), that are neither
-     * Stop nor Resume
+    /** @return the commands that StopRequested() has received since the last call, except Stop and
+     * Resume
      */
     std::vector<viaduct::scenario::SimulatorCommand> TakeCommands()
     {
@@ -65,7 +65,7 @@ class ControlChannel
     std::optional<viaduct::ipc::LineChannel> m_lines;            //!< the socket
     bool m_stop{false};                                          //!< Stop was received
     bool m_resume{false};                                        //!< Resume was received
-    std::vector<viaduct::scenario::SimulatorCommand> m_commands; //!< others
+    std::vector<viaduct::scenario::SimulatorCommand> m_commands; //!< other commands
 };
 
 } // namespace ns3::sim

@@ -46,7 +46,7 @@ DontFragmentRouting::RouteInput(Ptr<const Packet> p,
         m_ucb = ucb;
         m_forward = make();
     }
-    // A protocol may keep the packet, and call back when others have been given to it.
+    // A protocol may keep the packet, and call back after it was given other packets.
     return Ipv4ListRouting::RouteInput(
         p, header, idev, ucb.IsEqual(m_ucb) ? m_forward : make(), mcb, lcb, ecb);
 }
@@ -68,7 +68,7 @@ DontFragmentRouting::Forward(Ptr<Ipv4Route> route,
     }
     const uint32_t size = packet->GetSize() + header.GetSerializedSize();
     const uint16_t mtu = route->GetOutputDevice()->GetMtu();
-    // ns-3 drops what has expired.
+    // ns-3 drops expired packets.
     if (!header.IsDontFragment() || size <= mtu || header.GetTtl() <= 1)
     {
         return ucb(route, packet, header);

@@ -13,11 +13,12 @@ namespace ns3::sim
 
 /**
  * A list of routing protocols that honours the bit "don't fragment" of packets it forwards, as
- * routers do (RFC 1191, section 4): one that is too long for its next link is dropped, and its
+ * routers do (RFC 1191, section 4): a packet that is too long for its next link is dropped, and its
  * sender gets the ICMP error with that link's MTU. ns-3's own IP layer fragments it nevertheless.
  *
- * A route without a device is none. ns-3's DSDV returns such a route if its table has a next hop,
- * but no way to that (3.44 to 3.48: RoutingProtocol::RouteOutput()), and ns-3's IP layer asserts.
+ * A route without a device counts as no route. ns-3's DSDV returns such a route if its table has a
+ * next hop, but no path to it (3.44 to 3.48: RoutingProtocol::RouteOutput()), and ns-3's IP layer
+ * asserts.
  */
 class DontFragmentRouting : public Ipv4ListRouting
 {
@@ -25,7 +26,7 @@ class DontFragmentRouting : public Ipv4ListRouting
     /** Called with a packet that was dropped for its length, and its IP header. */
     using DropCallback = Callback<void, Ptr<const Packet>, const Ipv4Header&>;
 
-    /** @param dropped what is called for each packet that is too long for its next link */
+    /** @param dropped called for each packet that is too long for its next link */
     void SetDropCallback(DropCallback dropped);
 
     Ptr<Ipv4Route> RouteOutput(Ptr<Packet> p,
@@ -52,8 +53,8 @@ class DontFragmentRouting : public Ipv4ListRouting
                  const ErrorCallback& ecb);
 
     Ptr<Ipv4> m_ip;                   //!< the node's IP layer
-    UnicastForwardCallback m_ucb;     //!< that of the first call, which is mostly the IP layer's
-    UnicastForwardCallback m_forward; //!< Forward() with it, made once
+    UnicastForwardCallback m_ucb;     //!< the first call's, mostly the IP layer's
+    UnicastForwardCallback m_forward; //!< Forward() with m_ucb, made once
     DropCallback m_dropped;           //!< counts packets that are too long
 };
 

@@ -52,7 +52,7 @@ SocketAddress(const IpAddress& address, uint16_t port)
     return Inet6SocketAddress(wireconversion::ToIpv6(address), port);
 }
 
-/** @return whether the node would send it, perhaps after a search for the route */
+/** @return whether the node would send a packet to it, perhaps after a search for the route */
 template <class Ip>
 bool
 HasRoute(Ptr<Node> node, const IpAddress& destination)
@@ -66,7 +66,7 @@ HasRoute(Ptr<Node> node, const IpAddress& destination)
     return routing && routing->RouteOutput(Create<Packet>(), header, nullptr, error);
 }
 
-/** Lets the connection of a socket fail: its flow says that nothing arrived. */
+/** Tolerates a failed connection of a socket: its flow reports that nothing arrived. */
 void
 TolerateFailure(Ptr<Socket> socket)
 {
@@ -207,7 +207,8 @@ SimulatedFlow::MakeTcp(const Network& network)
         source->SetAttribute("Local", AddressValue(SocketAddress(*m_from, 0)));
     }
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
-    // Behind the event that starts it, which its initialization, an event too, schedules.
+    // This must run after the event that starts the source, which the source's initialization,
+    // itself an event, schedules.
     Simulator::Schedule(m_begin - Simulator::Now(), [this, socket] {
         Simulator::ScheduleNow([this, socket] { WatchConnection(socket()); });
     });
@@ -246,13 +247,14 @@ SimulatedFlow::MakePing(const Network& network)
     m_pings = viaduct::scenario::PingsOf(m_flow);
     auto ping = CreateObject<Ping>();
     ping->SetAttribute("Destination", AddressValue(destination));
-    // Not from the node's own address: Ipv4RawSocketImpl::SendTo() sends only by the device whose
-    // address the source is. Each request has the address of the link that it leaves by.
+    // The source address is not set to the node's own: Ipv4RawSocketImpl::SendTo() sends only by
+    // the device that has the source address. Each request has the address of the link by which it
+    // leaves.
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));
     ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(m_pings + 1)));
-    ns3access::LeaveOutReport(*ping); // Result() is one
+    ns3access::LeaveOutReport(*ping); // Result() is the report
     m_ping = ping;
     ping->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::PingSent, this));
     ping->TraceConnectWithoutContext("Rtt", MakeCallback(&SimulatedFlow::PingAnswered, this));
@@ -281,8 +283,8 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet, const Address&)
         return;
     }
     packet->PeekHeader(header);
-    // A link may damage payloads behind right checksums. ns-3's sink would wait for as many bytes
-    // as a damaged header says.
+    // A link may damage payloads and keep checksums right. ns-3's sink would wait for as many bytes
+    // as a damaged header states.
     if (header.GetSize() != packet->GetSize() || header.GetTs() < m_begin ||
         header.GetTs() > Simulator::Now())
     {
@@ -292,7 +294,7 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet, const Address&)
     if (m_come.Take(number) == viaduct::SequenceWindow::Arrival::kDuplicate)
     {
         m_duplicates++;
-        return; // a duplicate makes good for no loss
+        return; // a duplicate does not replace a lost packet
     }
     m_received++;
     CountBytes(packet->GetSize());
@@ -325,7 +327,7 @@ SimulatedFlow::Offered() const
     {
         return 0;
     }
-    // Ping does not tell which requests its socket refused.
+    // Ping does not report which requests its socket refused.
     const Time interval = ToTime(m_flow.interval);
     const int64_t due = 1 + (Simulator::Now() - m_begin).GetTimeStep() / interval.GetTimeStep();
     return std::max(m_sent, std::min(m_pings, static_cast<uint64_t>(due)));
@@ -377,8 +379,9 @@ SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
     m_sent++;
     if (m_sent == m_pings)
     {
-        // This was the last one. If Ping itself counted, it would close its socket after twice the
-        // longest round-trip time in whole milliseconds, which is at once if that is below one.
+        // This was the last request. If Ping itself counted, it would close its socket after twice
+        // the longest round-trip time in whole milliseconds, which is at once if that time is below
+        // one.
         m_ping->SetAttribute("Interval", TimeValue(Hours(24)));
     }
 }
@@ -386,12 +389,12 @@ SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
 void
 SimulatedFlow::PingAnswered(uint16_t sequence, Time)
 {
-    // Ping's own round-trip time is wrong once its 16 bits of sequence number have begun anew.
+    // Ping's own round-trip time is wrong once its 16-bit sequence number has wrapped around.
     auto& [sent, answered] = m_requests[sequence];
     const bool isLate = Simulator::Now() > m_lastRequest + ToTime(m_drain.quiet);
     if (m_sent >= m_pings && isLate)
     {
-        return; // viaduct-load does not wait for longer after its last request
+        return; // viaduct-load does not wait longer after its last request
     }
     if (std::exchange(answered, true))
     {
@@ -413,7 +416,7 @@ SimulatedFlow::Throughput() const
 {
     std::vector<std::pair<double, double>> samples;
     viaduct::TimeSeries series = m_series;
-    // So that it lasts as long as the flow, or until the run was ended early.
+    // The series lasts as long as the flow, or until the run was ended early.
     const int64_t until = std::max<int64_t>((Simulator::Now() - m_begin).GetNanoSeconds(), 1);
     const auto length = std::min(m_flow.duration, viaduct::Duration::Nanoseconds(until));
     series.Add(length - viaduct::Duration::Nanoseconds(1), 0);
@@ -432,7 +435,7 @@ SimulatedFlow::Rate() const
     {
         return 0.0;
     }
-    // What came after the sender's end took its time too. One packet has no rate.
+    // The bytes that arrived after the sender's end also took time. A single packet has no rate.
     const bool udp = m_flow.kind == Flow::Kind::kUdp;
     const Time span = udp ? m_lastArrival - m_firstArrival
                           : std::max(std::min(End(), Simulator::Now()), m_lastArrival) - m_begin;

@@ -15,37 +15,38 @@
 namespace ns3::sim
 {
 
-/** Which nodes reach which, where frames are forwarded, not packets. */
+/** Reachability between nodes in a network that forwards frames instead of packets. */
 class FrameReachability
 {
   public:
     virtual ~FrameReachability() = default;
-    /** @return the pairs of nodes that reach each other now, and those that do not */
+    /** @return the pairs of nodes that reach each other now, and the pairs that do not */
     virtual viaduct::result::Convergence Look() const = 0;
 };
 
-/** Of a scenario with nodes that forward frames (viaduct::scenario::FrameNodesOf()).
+/** Makes the reachability of a scenario with nodes that forward frames
+ * (viaduct::scenario::FrameNodesOf()).
  * @param scenario the scenario
  * @param network its nodes; both must outlive the result
- * @return null if its nodes are routers
+ * @return null if the scenario's nodes are routers
  */
 std::unique_ptr<FrameReachability> MakeFrameReachability(
     const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Lets the nodes that are not hosts forward frames, as the scenario says.
+/** Lets the nodes that are not hosts forward frames, as the scenario specifies.
  * @param scenario a scenario with such nodes
  * @param network its nodes and links
- * @throw viaduct::UsageError naming a program or a protocol that there is not
+ * @throw viaduct::UsageError naming a program or a protocol that does not exist
  */
 void InstallFrameNodes(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Gives devices of nodes that forward frames room for those that they make longer.
+/** Increases the MTU of devices of nodes that forward frames, for frames that these nodes lengthen.
  * @param scenario a scenario with such nodes
  * @param link one of its links, with its devices
  */
 void SetMtusOfFrameNodes(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Adds the frames that such nodes have lost in the simulator.
+/** Adds the frames that nodes that forward frames have lost in the simulator.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/rbridge" or "NODE/program"
  */

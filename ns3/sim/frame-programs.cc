@@ -52,7 +52,7 @@ AddPorts(const Network& network, Ptr<FrameForwarder> forwarder, Ptr<Node> node)
     }
 }
 
-/** @return what makes the protocol; nothing if there is none */
+/** @return the factory of the protocol; nothing if there is none */
 std::optional<ObjectFactory>
 ProtocolOf(const viaduct::scenario::Routing& routing)
 {
@@ -75,7 +75,7 @@ ProtocolOf(const viaduct::scenario::Routing& routing)
     return factory;
 }
 
-/** The representatives of sets that are joined. */
+/** Disjoint sets of members that can be joined, each with a representative. */
 class Sets
 {
   public:
@@ -99,7 +99,7 @@ class Sets
     }
 
   private:
-    std::vector<size_t> m_parents; //!< of each member; a representative is its own
+    std::vector<size_t> m_parents; //!< parent of each member; a representative is its own
 };
 
 } // namespace
@@ -222,7 +222,8 @@ ProgramReachability::Look() const
             sets.Join(links->second.front(), link);
         }
     }
-    // The parts of the network that each node is on; a host on several links may be on several.
+    // The parts of the network that each node is on; a host on several links may be on several
+    // parts.
     std::vector<std::vector<size_t>> parts(n);
     for (size_t i = 0; i < n; i++)
     {

@@ -21,11 +21,12 @@ namespace ns3::sim
  * programs' tables.
  * @param scenario a scenario with such programs
  * @param network its nodes and links
- * @throw viaduct::UsageError naming a program or a protocol that there is not
+ * @throw viaduct::UsageError naming a program or a protocol that does not exist
  */
 void InstallFramePrograms(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Gives devices room for what the programs add to frames, on links between two of them.
+/** Increases the MTU of devices on links between two programs, for the bytes that programs add to
+ * frames.
  * @param scenario a scenario with such programs
  * @param link one of its links, with its devices
  */
@@ -37,8 +38,8 @@ void SetMtusOfPrograms(const viaduct::scenario::Scenario& scenario, const Networ
  */
 void DescribeFramePrograms(const Network& network, viaduct::result::SimulatorReport& report);
 
-/** Nodes reach each other along nodes that are ready (FrameForwarder::IsReady()), whose programs
- * carry frames between all their links, as far as is known. */
+/** Nodes reach each other along nodes that are ready (FrameForwarder::IsReady()). The programs of
+ * these nodes are assumed to carry frames between all their links. */
 class ProgramReachability : public FrameReachability
 {
   public:

@@ -27,7 +27,7 @@ using viaduct::result::HubResult;
 namespace
 {
 
-/** The device of a node that is on one link. */
+/** @return the device of a node that is on one link */
 Ptr<NetDevice>
 DeviceOf(const Network& network, const std::string& node)
 {
@@ -43,7 +43,7 @@ DeviceOf(const Network& network, const std::string& node)
     return nullptr;
 }
 
-/** Packets between a node's IP layer and its client that were lost there. */
+/** @return the packets lost between a node's IP layer and its client */
 std::map<std::string, uint64_t>
 DropsOfPrograms(const RemoteHub& hub, std::size_t index)
 {
@@ -82,10 +82,10 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& node : scenario.nodes)
     {
-        // ns-3 has nothing of a far end. A radio sends its own station's frames alone.
+        // ns-3 handles no packets at a far end. A radio sends its own station's frames alone.
         const bool isFarEnd =
             node.remote && node.host && !viaduct::scenario::IsOnWifi(scenario, node.name);
-        // Strangers may send what ns-3 cannot read.
+        // Unknown hosts may send packets that ns-3 cannot read.
         if (Ptr<TransportGuard> guard =
                 isFarEnd ? nullptr : TransportGuard::Install(network.GetNode(node.name)))
         {

@@ -22,10 +22,10 @@
 namespace ns3::sim
 {
 
-/** Where `viaduct hub` listens. */
+/** The address and port at which `viaduct hub` listens. */
 struct HubOptions
 {
-    std::string address; //!< this machine's; empty: all that it has
+    std::string address; //!< an address of this machine; empty: all its addresses
     uint16_t port;       //!< UDP
     int innerSocket{-1}; //!< mode simulate: RemoteHub::Start()
 };
@@ -40,8 +40,8 @@ class HubService
      * Attaches the remote nodes to their clients.
      * @param scenario the scenario
      * @param network its nodes
-     * @param options where clients send to
-     * @throw viaduct::UsageError if no node is remote, or the port cannot be had
+     * @param options the address to which clients send
+     * @throw viaduct::UsageError if no node is remote, or the port is not available
      */
     HubService(const viaduct::scenario::Scenario& scenario,
                const Network& network,
@@ -56,9 +56,9 @@ class HubService
     /** @return the sums of the present statistics */
     viaduct::result::HubProgress Summarize() const;
     /**
-     * All statistics, which takes milliseconds for hundreds of clients.
+     * Returns all statistics, which takes milliseconds for hundreds of clients.
      * @param from the first remote node to describe
-     * @param count of how many at most
+     * @param count the maximum number of nodes to describe
      * @return the statistics
      */
     viaduct::result::HubResult Describe(std::size_t from = 0, std::size_t count = SIZE_MAX) const;
@@ -70,15 +70,15 @@ class HubService
 
   private:
     /**
-     * @param node its name
-     * @return its index
+     * @param node a node's name
+     * @return the node's index
      */
     std::size_t IndexOf(const std::string& node) const;
 
     const viaduct::scenario::Scenario& m_scenario;       //!< the scenario
-    Ptr<RemoteHub> m_hub;                                //!< the clients
-    std::map<std::string, std::size_t> m_byName;         //!< their indexes
-    std::map<std::string, Ptr<TransportGuard>> m_guards; //!< of the other nodes
+    Ptr<RemoteHub> m_hub;                                //!< serves the clients
+    std::map<std::string, std::size_t> m_byName;         //!< indexes of remote nodes
+    std::map<std::string, Ptr<TransportGuard>> m_guards; //!< key: a node's name
 };
 
 } // namespace ns3::sim

@@ -81,8 +81,8 @@ IsUsers(const viaduct::scenario::Routing& routing)
            !viaduct::scenario::FindRoutingProtocol(routing.protocol);
 }
 
-/** Gives a device the MAC address of the machine's interface whose place it takes. One that is
- * missing is refused when the lab is built.
+/** Gives a device the MAC address of the machine's interface that it replaces. A missing interface
+ * is refused when the lab is built.
  */
 void
 KeepAddress(const std::string& interface, Ptr<NetDevice> device)
@@ -100,7 +100,7 @@ Damages(const Spec& spec)
     return spec.errors || spec.corruption;
 }
 
-/** @return whether some link damages frames, from the start or after an event */
+/** @return whether any link damages frames, from the start or after an event */
 bool
 HasDamage(const viaduct::scenario::Scenario& scenario)
 {
@@ -120,9 +120,9 @@ HasDamage(const viaduct::scenario::Scenario& scenario)
                });
 }
 
-/** Gives the kernels on a Wi-Fi link intervals of their own between requests for one neighbour: the
- * kernel's timers of a second end at multiples of 64 ms (kernel/time/timer.c, HZ=1000), those of
- * all kernels in virtual time at one instant, and requests that are sent then are lost.
+/** Gives the kernels on a Wi-Fi link different intervals between requests for one neighbour: the
+ * kernel's timers of a second end at multiples of 64 ms (kernel/time/timer.c, HZ=1000), in virtual
+ * time the timers of all kernels at one instant, and requests that are sent then are lost.
  */
 void
 SpreadRequestsOfKernels(const std::vector<NetworkLink>& links)
@@ -157,7 +157,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     if (HasDamage(scenario) || !viaduct::scenario::CapturedLinks(scenario).empty())
     {
         // A damaged packet must not be accepted, unless its checksum is right (checksum=fix), and a
-        // capture shows packets as on a wire.
+        // capture must show packets as on a wire.
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
     CheckAddresses();
@@ -191,7 +191,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
 void
 Network::CheckAddresses() const
 {
-    // Ipv6L3Protocol::IpForward() drops them; the kernel does not.
+    // Ipv6L3Protocol::IpForward() drops packets with these addresses; the kernel does not.
     for (const LinkSettings& link : m_scenario.links)
     {
         for (const IpPrefix& prefix : link.addresses)
@@ -382,8 +382,8 @@ Network::SetLinkUp(const std::string& name, bool up)
         Ptr<NetDevice> device = link.devices[i];
         if (up)
         {
-            // If there was none, one without loss is set, because ns-3 does not accept a null
-            // pointer.
+            // If there was no error model, one without loss is set, because ns-3 does not accept a
+            // null pointer.
             Ptr<Object> old = link.errorModels[i];
             device->SetAttribute("ReceiveErrorModel",
                                  PointerValue(old ? old : Ptr<Object>(LossOf(0))));

@@ -23,27 +23,27 @@ namespace ns3::sim
 /** A scenario's link in ns-3. */
 struct NetworkLink
 {
-    const viaduct::scenario::LinkSettings* settings; //!< its settings
+    const viaduct::scenario::LinkSettings* settings; //!< the link's settings
     Ptr<Channel> channel;                            //!< the channel
-    std::vector<Ptr<NetDevice>> devices;             //!< in the order of settings->nodes
-    std::vector<Ptr<Object>> errorModels; //!< receivers' error models, by which it is down
+    std::vector<Ptr<NetDevice>> devices;             //!< same order as settings->nodes
+    std::vector<Ptr<Object>> errorModels; //!< receivers' error models, which take the link down
 };
 
 /** A scenario built from ns-3's nodes, devices, addresses and routing protocols.
  *
- * In mode simulate links with a SPEC are PathChannels, the others ns-3's point-to-point or CSMA
- * channels. In the real modes all are plain wires and the SPECs go to the lab
+ * In mode simulate links with a SPEC are PathChannels, the other links ns-3's point-to-point or
+ * CSMA channels. In the real modes all are plain wires and the SPECs are passed to the lab
  * (LabHelper::SetSpec()).
  */
 class Network
 {
   public:
     /**
-     * @param scenario must outlive this
-     * @param plain mode simulate: the links that are ns-3's own channels; must outlive this
-     * @param host of a lab on several hosts: the one whose nodes are built; of the others there are
-     *        bare nodes and devices, so that all hosts have the same numbers and MAC addresses
-     * @throw viaduct::UsageError naming what ns-3 cannot do
+     * @param scenario must outlive this object
+     * @param plain mode simulate: the links that are ns-3's own channels; must outlive this object
+     * @param host in a lab on several hosts, the host whose nodes are built; nodes of other hosts
+     * are bare nodes and devices, so that all hosts have the same numbers and MAC addresses
+     * @throw viaduct::UsageError naming the feature that ns-3 does not have
      */
     Network(const viaduct::scenario::Scenario& scenario,
             const std::set<std::string>& plain,
@@ -55,7 +55,7 @@ class Network
         return m_nodes;
     }
 
-    /** @return those that are on this host */
+    /** @return the nodes that are on this host */
     NodeContainer GetNodesHere() const;
 
     /**
@@ -84,7 +84,7 @@ class Network
      * @return the link
      */
     const NetworkLink& GetLink(const std::string& name) const;
-    /** The SPEC of a node's transmissions on a link.
+    /** Returns the SPEC of a node's transmissions on a link.
      * @param link the link
      * @param end the position of the node in it
      * @return the SPEC
@@ -96,7 +96,7 @@ class Network
      * @param up false: all frames are lost
      */
     void SetLinkUp(const std::string& name, bool up);
-    /** Mode simulate.
+    /** Returns the state of a link in mode simulate.
      * @param name a link's name
      * @return whether it is plugged in
      */
@@ -105,10 +105,10 @@ class Network
         return !m_down.contains(name);
     }
 
-    /** Mode simulate: changes the SPECs of a link, which is not one of ns3's own channels.
+    /** Mode simulate: changes the SPECs of a link, which must not be one of ns-3's own channels.
      * @param name the link's name
-     * @param up of the first node's transmissions; of a shared link: of all
-     * @param down of the second node's
+     * @param up the SPEC of the first node's transmissions; on a shared link, of all
+     * @param down the SPEC of the second node's transmissions
      */
     void SetSpecs(const std::string& name,
                   const viaduct::path::Spec& up,
@@ -126,11 +126,11 @@ class Network
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels
     bool m_simulate;                               //!< mode simulate
-    std::string m_host;                            //!< this host; empty: there are no others
-    NodeContainer m_nodes;                         //!< all
-    std::map<std::string, Ptr<Node>> m_byName;     //!< all
-    std::vector<NetworkLink> m_links;              //!< all
-    std::set<std::string> m_down;                  //!< the links that are unplugged
+    std::string m_host;                            //!< this host; empty: the only host
+    NodeContainer m_nodes;                         //!< all nodes
+    std::map<std::string, Ptr<Node>> m_byName;     //!< all nodes
+    std::vector<NetworkLink> m_links;              //!< all links
+    std::set<std::string> m_down;                  //!< unplugged links
 };
 
 } // namespace ns3::sim

@@ -65,7 +65,7 @@ class GivenRouting : public Helper
   public:
     /**
      * @param node a node
-     * @param protocol what Create() returns for it
+     * @param protocol the protocol that Create() returns for it
      */
     void Add(Ptr<Node> node, Ptr<Protocol> protocol)
     {
@@ -83,7 +83,7 @@ class GivenRouting : public Helper
     }
 
   private:
-    std::map<Ptr<Node>, Ptr<Protocol>> m_protocols; //!< what Create() returns
+    std::map<Ptr<Node>, Ptr<Protocol>> m_protocols; //!< the protocols that Create() returns
 };
 
 /**
@@ -93,8 +93,8 @@ class GivenRouting : public Helper
 struct StackGroup
 {
     NodeContainer nodes;                                       //!< the nodes
-    GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol> ipv4; //!< their protocols
-    GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol> ipv6; //!< their protocols
+    GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol> ipv4; //!< routing protocols for IPv4
+    GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol> ipv6; //!< routing protocols for IPv6
 };
 
 void
@@ -107,7 +107,7 @@ InstallKernel(const StackGroup& group, const std::string& version, const Scenari
         stack.SetAttribute("Memory", UintegerValue(*scenario.kernel_memory));
     }
     stack.SetAttribute("Kernel", StringValue(version));
-    // Programs may be others' than the simulator's user: see docs/security.md.
+    // Programs may belong to other users than the simulator's: see docs/security.md.
     const GuestPlace place = scenario.guests.value_or(
         scenario.programs.empty() ? GuestPlace::kEmbedded : GuestPlace::kProcess);
     stack.SetAttribute(
@@ -139,7 +139,8 @@ AddNode(StackGroup& group, Ptr<Node> node, bool runsProtocol, const ObjectFactor
     if (runsProtocol && protocols.IsTypeIdSet())
     {
         Ptr<Object> protocol = protocols.Create<Object>();
-        // OLSR, RIP, DSDV and AODV look for their node among the objects they are aggregated to.
+        // OLSR, RIP, DSDV and AODV look for their node among the objects to which they are
+        // aggregated.
         node->AggregateObject(protocol);
         if (auto ipv6 = DynamicCast<Ipv6RoutingProtocol>(protocol))
         {
@@ -167,9 +168,9 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
         Ptr<Ipv6L3Protocol> ip = node->GetObject<Ipv6L3Protocol>();
         ip->SetAttribute("IpForward", BooleanValue(!settings.host));
         // A node answers for its addresses on all links, as kernels and ns-3's IPv4 do (the weak
-        // model of RFC 1122): there is one route to a network, whichever of its nodes is meant.
+        // model of RFC 1122): there is one route to a network, for all of its nodes.
         ip->SetAttribute("StrongEndSystemModel", BooleanValue(false));
-        // A lab's kernels detect no duplicates either: each of those frames would count for losses.
+        // A lab's kernels detect no duplicates either: each frame of DAD would count as a loss.
         node->GetObject<Icmpv6L4Protocol>()->SetAttribute("DAD", BooleanValue(false));
     }
     if (const auto kernel = node->GetObject<KernelNode>())
@@ -214,7 +215,7 @@ ProtocolFactory(const Scenario& scenario)
 {
     if (viaduct::scenario::FrameNodesOf(scenario))
     {
-        return {}; // its protocol, if any, is below IP
+        return {}; // the nodes' protocol, if any, is below IP
     }
     const viaduct::scenario::Routing& routing = scenario.routing;
     const bool isNone = routing.protocol == viaduct::scenario::kNoProtocol;
@@ -238,7 +239,7 @@ InstallStacks(const Scenario& scenario, const Network& network)
     const NodeContainer& nodes = network.GetNodes();
     const ObjectFactory protocols = ProtocolFactory(scenario);
     const bool ipv6 = HasIpv6(scenario);
-    std::map<std::optional<std::string>, StackGroup> groups; // by the version of the kernel
+    std::map<std::optional<std::string>, StackGroup> groups; // key: the kernel's version
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& settings = scenario.nodes[i];

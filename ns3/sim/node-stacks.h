@@ -19,16 +19,16 @@ namespace ns3::sim
 
 /**
  * Gives every node of this host its IP stack, ns-3's or a real kernel's, and its routing protocols.
- * @param scenario what was asked for
- * @param network whose nodes are here
+ * @param scenario the scenario
+ * @param network its nodes
  * @throw viaduct::UsageError naming the routing settings that ns-3 does not support
  */
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
  * @param scenario a scenario in mode simulate
- * @return a sentence for each node that has kernel settings (`sysctls`) which ns-3's own stack has
- * not, for the results
+ * @return a sentence for the results, for each node that has kernel settings (`sysctls`) that
+ * ns-3's own stack does not have
  */
 std::vector<std::string> IgnoredSettings(const viaduct::scenario::Scenario& scenario);
 

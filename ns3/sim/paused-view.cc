@@ -34,7 +34,8 @@ using viaduct::result::PausedState;
 namespace
 {
 
-/** @return the name in the node: its kernel's, or as a lab's, by the order of its devices */
+/** @return the interface's name in the node: the kernel's, or as in a lab, by the order of devices
+ */
 std::string
 InterfaceOf(Ptr<NetDevice> device)
 {
@@ -62,7 +63,7 @@ EndsOf(const NetworkLink& link)
     return ends;
 }
 
-/** Adds what waits in the queues of ns-3 between the IP layer and the channel. */
+/** Adds the packets that wait in the queues of ns-3 between the IP layer and the channel. */
 void
 AddQueues(Ptr<NetDevice> device, PausedInterface& interface)
 {
@@ -110,7 +111,7 @@ AddRoutes(Ptr<Node> node, std::vector<std::string>& routes)
     }
 }
 
-/** @return whether to ask its protocols for a route sends packets */
+/** @return whether asking the node's protocols for a route sends packets */
 bool
 FindsRoutes(Ptr<Node> node)
 {

@@ -21,16 +21,17 @@ namespace ns3::sim
 {
 
 /**
- * What a paused run says of its nodes and links, whatever their stacks are. To look lets no virtual
- * time pass.
+ * The state of a paused run's nodes and links, for every kind of stack. No virtual time passes
+ * while the state is read.
  */
 class PausedView
 {
   public:
     /**
-     * @param scenario what is run; must outlive this, as the others must
+     * @param scenario the scenario of the run; must outlive this object, as the other arguments
+     * must
      * @param network its nodes
-     * @param reachability asks their routes; null: they are RBridges
+     * @param reachability asks for the nodes' routes; null: the nodes are RBridges
      * @param traffic takes links down
      */
     PausedView(const viaduct::scenario::Scenario& scenario,
@@ -40,14 +41,14 @@ class PausedView
 
     /** @return the names of all nodes */
     std::vector<std::string> GetNodes() const;
-    /** @return all links, with the names that their ends' interfaces have in their nodes */
+    /** @return all links, with the names of the interfaces at their ends */
     std::vector<viaduct::guest::PausedLink> GetLinks() const;
 
     /** Answers a client: {"to": NODE} with a PausedState, which has its `next` if NODE is not
      * empty; {"link": NAME, "up": BOOLEAN} after taking a link down or up, as an event does.
-     * @param request what is asked
+     * @param request the request
      * @return the answer
-     * @throw viaduct::UsageError naming what there is not
+     * @throw viaduct::UsageError naming an object that does not exist
      */
     nlohmann::json Answer(const nlohmann::json& request);
 
@@ -57,9 +58,9 @@ class PausedView
     viaduct::result::PausedInterface Look(Ptr<NetDevice> device) const;
     void SetLinkUp(const std::string& name, bool up);
 
-    const viaduct::scenario::Scenario& m_scenario; //!< what is run
-    const Network& m_network;                      //!< its nodes
-    const Reachability* m_reachability;            //!< or null
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario of the run
+    const Network& m_network;                      //!< the scenario's nodes
+    const Reachability* m_reachability;            //!< null: the nodes are RBridges
     SimulatedTraffic& m_traffic;                   //!< takes links down
 };
 

@@ -45,7 +45,7 @@ PlaceOf(const viaduct::scenario::Waypoint& point)
     return Vector(point.x, point.y, point.z);
 }
 
-/** The places of a Wi-Fi link's nodes, if they say nothing of it. */
+/** The places of a Wi-Fi link's nodes that have no waypoints. */
 class Layout
 {
   public:
@@ -73,14 +73,14 @@ class Layout
     }
 
   private:
-    const Mobility& m_mobility;          //!< the scenario's
-    std::size_t m_columns;               //!< of a grid
-    Ptr<UniformRandomVariable> m_random; //!< of random places
-    std::size_t m_next = 0;              //!< node
+    const Mobility& m_mobility;          //!< the scenario's mobility
+    std::size_t m_columns;               //!< columns of a grid
+    Ptr<UniformRandomVariable> m_random; //!< random coordinates
+    std::size_t m_next = 0;              //!< number of the next node
 };
 
-/** @return the attributes that keep a model which needs an area inside of it
- * @param model its TypeId's name
+/** @return the attributes that keep a model that needs an area inside of it
+ * @param model the model's TypeId name
  * @param width m
  * @param height m
  */
@@ -106,7 +106,7 @@ MissingArea(const Mobility& mobility)
                       " moves in one; for example: area: [500, 300]");
 }
 
-/** @return the attributes of the scenario's model; what the user says of one comes first */
+/** @return the attributes of the scenario's model; a user's attribute has priority */
 std::map<std::string, std::string>
 AttributesOf(const Mobility& mobility)
 {
@@ -126,7 +126,7 @@ AttributesOf(const Mobility& mobility)
     return attributes;
 }
 
-/** @return the allocator of a random waypoint model's destinations, which no text can say: ns-3
+/** @return the allocator of a random waypoint model's destinations. No text can specify it: ns-3
  * does not read an object with objects in it
  */
 Ptr<PositionAllocator>
@@ -147,10 +147,11 @@ DestinationsOf(const Mobility& mobility)
     return allocator;
 }
 
-/** ns-3's models end the process if a node begins outside of their bounds.
- * @param model a node's
- * @param place where it begins
- * @return whether it is inside
+/** Checks a node's place, because ns-3's models end the process if a node begins outside of their
+ * bounds.
+ * @param model the node's model
+ * @param place its first place
+ * @return whether the place is inside the bounds
  */
 bool
 IsInBounds(const MobilityModel& model, const Vector& place)
@@ -169,7 +170,7 @@ IsInBounds(const MobilityModel& model, const Vector& place)
     return !model.GetAttributeFailSafe("Bounds", box) || box.Get().IsInside(place);
 }
 
-/** Creates the models of the nodes that say nothing of their place. */
+/** Creates the models of the nodes that have no waypoints. */
 class Placement
 {
   public:
@@ -215,7 +216,7 @@ class Placement
     }
 
   private:
-    ObjectFactory m_factory; //!< of models
+    ObjectFactory m_factory; //!< makes models
 };
 
 } // namespace
@@ -240,7 +241,7 @@ PlaceNodes(const Scenario& scenario, const NodeContainer& nodes)
         {
             continue;
         }
-        const Vector place = layout.Next(); // of all nodes: one that moves leaves the others there
+        const Vector place = layout.Next(); // moving nodes use up a place, too
         if (node.waypoints.empty())
         {
             nodes.Get(i)->AggregateObject(placement.At(place, node.name));
@@ -279,7 +280,7 @@ MoveAlongWaypoints(const Scenario& scenario, const NodeContainer& nodes)
         for (std::size_t at = 0; at < points.size() && points.size() > 1; at++)
         {
             const Vector place = PlaceOf(points[at]);
-            Vector velocity; // after the last it stays
+            Vector velocity; // the node stays after the last waypoint
             if (at + 1 < points.size())
             {
                 const Vector way = PlaceOf(points[at + 1]) - place;

@@ -16,14 +16,16 @@
 namespace ns3::sim
 {
 
-/** Puts the nodes that have a place where the scenario says, and has those move that a model moves.
+/** Puts the nodes that have a place where the scenario places them, and lets the nodes move that a
+ * model moves.
  * @param scenario the nodes and links
  * @param nodes its nodes, in its order
- * @throw viaduct::UsageError naming what ns-3 does not have, or a place outside of the model's area
+ * @throw viaduct::UsageError naming a model or attribute that ns-3 does not have, or a place
+ * outside of the model's area
  */
 void PlaceNodes(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
 
-/** Has the nodes with waypoints move along them, at times that count from now.
+/** Moves the nodes with waypoints along them, at times that count from this call.
  * @param scenario the waypoints
  * @param nodes its nodes, in its order, which PlaceNodes() has placed
  */
@@ -31,14 +33,14 @@ void MoveAlongWaypoints(const viaduct::scenario::Scenario& scenario, const NodeC
 
 /** @param scenario the nodes
  * @param nodes its nodes, in its order
- * @return by name, where those that have a place are now: x, y, z in m
+ * @return the present places of nodes that have one, by name: x, y, z in m
  */
 std::map<std::string, std::vector<double>> PlacesOf(const viaduct::scenario::Scenario& scenario,
                                                     const NodeContainer& nodes);
 
-/** @param one a node that is somewhere
- * @param other another
- * @return m between them now
+/** @param one a node that has a place
+ * @param other another such node
+ * @return the present distance between them, m
  */
 double DistanceBetween(Ptr<Node> one, Ptr<Node> other);
 

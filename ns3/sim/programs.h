@@ -28,7 +28,7 @@ class SimulatedProgram
     /** Called with each line that the program writes, without its newline. */
     using LineHandler = std::function<void(const std::string& line)>;
 
-    /** Creates the application; it starts `settings.start` from now.
+    /** Creates the application; it starts `settings.start` after this call.
      * @param settings the program's settings; must outlive this object
      * @param node the node to run on
      * @param line called with each line of its output
@@ -42,13 +42,13 @@ class SimulatedProgram
     SimulatedProgram& operator=(const SimulatedProgram&) = delete;
     ~SimulatedProgram();
 
-    /** @return whether the run need not wait for it any more */
+    /** @return whether the run no longer needs to wait for the program */
     bool HasPassed() const;
-    /** @return whether it has ended, or could not be started */
+    /** @return whether the program has ended, or could not be started */
     bool HasEnded() const;
-    /** At the end of the run: sends SIGTERM if it runs. */
+    /** Sends SIGTERM at the end of the run if the program runs. */
     void End();
-    /** @return its result with the verdict */
+    /** @return the program's result with the verdict */
     viaduct::result::ProgramOutcome Outcome() const;
 
   private:
@@ -60,16 +60,16 @@ class SimulatedProgram
     void Exited(int status);
     void TimedOut();
 
-    const viaduct::scenario::Program& m_settings; //!< its settings
-    Ptr<KernelApplication> m_application;         //!< runs it
-    LineHandler m_lineHandler;                    //!< takes its lines
+    const viaduct::scenario::Program& m_settings; //!< the program's settings
+    Ptr<KernelApplication> m_application;         //!< runs the program
+    LineHandler m_lineHandler;                    //!< takes output lines
     std::function<void()> m_passed;               //!< called after changes
-    Time m_start;                                 //!< when it starts
-    Time m_exitTime;                              //!< when it ended
+    Time m_start;                                 //!< start of the program
+    Time m_exitTime;                              //!< end of the program
     /// Standard output and standard error, as much as is reported.
     viaduct::KeptText m_texts[2] = {viaduct::KeptText(KEPT), viaduct::KeptText(KEPT)};
-    std::string m_lines[2];            //!< incomplete, of each descriptor
-    viaduct::result::ProgramEnd m_end; //!< how it ended, as far as known
+    std::string m_lines[2];            //!< incomplete lines, by descriptor
+    viaduct::result::ProgramEnd m_end; //!< the end, as far as known
 };
 
 } // namespace ns3::sim

@@ -35,7 +35,7 @@ using viaduct::wire::IpAddress;
 const Time ASKED_AT = MilliSeconds(1500);
 const Time WATCHED_FOR = MilliSeconds(500);
 
-/** Installs a protocol, which is made for each node, before static routing. */
+/** Installs a protocol, made for each node, before static routing. */
 template <class Family, class Helper>
 class OneProtocol : public Helper
 {
@@ -60,17 +60,17 @@ class OneProtocol : public Helper
     }
 
   private:
-    ObjectFactory m_protocol; //!< makes it
+    ObjectFactory m_protocol; //!< makes the protocol
 };
 
-/** The deeds of three nodes in a row. */
+/** The behaviour of three nodes in a row. */
 struct Deed
 {
-    uint32_t sent{0};       //!< frames
+    uint32_t sent{0};       //!< number of frames
     bool isDeferred{false}; //!< the answer was the loopback device
 };
 
-/** Simulates the nodes, and asks the first. */
+/** Simulates the nodes, and asks the first node for a route. */
 template <class Family>
 Deed
 Simulate(const NodeContainer& nodes, const char* nobody)
@@ -78,7 +78,8 @@ Simulate(const NodeContainer& nodes, const char* nobody)
     Deed deed;
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {
-        // All frames that come in, also those of packet sockets, which pass no IP layer.
+        // All frames that arrive are counted, including those of packet sockets, which pass no IP
+        // layer.
         constexpr uint16_t ALL = 0;
         (*node)->RegisterProtocolHandler(
             Node::ProtocolHandler([&deed](auto...) { deed.sent++; }), ALL, nullptr);
@@ -134,7 +135,7 @@ Try(const ObjectFactory& protocol, bool isAsked)
     return Simulate<ipfamily::V6>(nodes, isAsked ? "100::1" : nullptr); // RFC 6666
 }
 
-/** @return what another process found; nothing if it failed */
+/** @return the finding of a separate process; nothing if the process failed */
 std::optional<Deed>
 TryElsewhere(const ObjectFactory& protocol, bool isAsked)
 {
@@ -146,8 +147,8 @@ TryElsewhere(const ObjectFactory& protocol, bool isAsked)
     const pid_t child = fork();
     if (child == 0)
     {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); // it holds this process's descriptors
-        // The output, as of an assertion that fails, is not this run's.
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // the child has this process's descriptors
+        // The output, as of a failed assertion, is not part of this run's.
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);

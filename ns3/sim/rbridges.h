@@ -20,26 +20,27 @@
 namespace ns3::sim
 {
 
-/** Gives devices of RBridges room for encapsulated frames on links where these are.
+/** Increases the MTU of devices of RBridges for encapsulated frames, on links that carry these.
  * @param scenario a scenario with RBridges
  * @param link one of its links, with its devices
  */
 void SetMtus(const viaduct::scenario::Scenario& scenario, const NetworkLink& link);
 
-/** Makes the nodes that are not hosts RBridges.
+/** Makes RBridges of the nodes that are not hosts.
  * @param scenario a scenario with RBridges
  * @param network its nodes and links
- * @throw viaduct::UsageError naming the attributes that there are not
+ * @throw viaduct::UsageError naming the attributes that do not exist
  */
 void InstallRBridges(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-/** Adds the frames that RBridges have dropped; not those that another RBridge of a link takes.
+/** Adds the frames that RBridges have dropped, except frames that another RBridge of the link
+ * takes.
  * @param network the nodes
  * @param [in,out] report gets counters "NODE/rbridge"
  */
 void DescribeRBridges(const Network& network, viaduct::result::SimulatorReport& report);
 
-/** Follows frames from RBridge to RBridge, by their tables. A host is where its RBridge is. */
+/** Follows frames from RBridge to RBridge, by their tables. A host counts as at its RBridge. */
 class RBridgeReachability : public FrameReachability
 {
   public:
@@ -51,15 +52,16 @@ class RBridgeReachability : public FrameReachability
     viaduct::result::Convergence Look() const override;
 
   private:
-    /** @return the RBridge that serves a node, or that it is; null: none does yet */
+    /** @return the RBridge that serves a node, or the RBridge that the node is; null: none serves
+     * it yet */
     Ptr<RBridge> ServerOf(size_t node) const;
     bool Reaches(Ptr<RBridge> from, Ptr<RBridge> to) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     const Network& m_network;                      //!< the nodes
-    std::map<Mac48Address, Ptr<RBridge>> m_byPort; //!< by the addresses of ports
+    std::map<Mac48Address, Ptr<RBridge>> m_byPort; //!< key: a port's address
     std::map<std::string, std::vector<std::pair<Ptr<RBridge>, size_t>>>
-        m_servers; //!< by host: who could serve it, and on which of its ports
+        m_servers; //!< key: a host; value: RBridges that could serve it, and their ports
 };
 
 } // namespace ns3::sim

@@ -150,7 +150,7 @@ template <class Family>
 std::optional<Reachability::Said>
 Reachability::HopOf(uint32_t node, const IpAddress& destination) const
 {
-    // With a packet, which is never sent, because DSDV needs one.
+    // The question contains a packet, which is never sent, because DSDV needs one.
     const auto ip = m_network.GetNodes().Get(node)->GetObject<typename Family::Layer>();
     if (!ip)
     {
@@ -161,7 +161,7 @@ Reachability::HopOf(uint32_t node, const IpAddress& destination) const
         return Said{
             ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>())};
     }
-    // As list routing does: the first that has a route.
+    // The first protocol that has a route decides, as in list routing.
     Said said;
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
@@ -266,11 +266,12 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
         }
         return -1;
     }
-    // For a link-local next hop (RIPng), the neighbour whose interface has it.
+    // A link-local next hop (RIPng) is the neighbour whose interface has the address.
     const NetworkLink& object = m_network.GetLinks()[link];
     for (size_t i = 0; hop.family == Family::kIpv6 && i < object.devices.size(); i++)
     {
-        // A device of another host has no IP layer, but the address that follows from its MAC.
+        // A device of another host has no IP layer, but has the address that follows from its MAC
+        // address.
         Ptr<NetDevice> device = object.devices[i];
         const auto node = static_cast<int32_t>(device->GetNode()->GetId());
         if (!m_here[node] &&
@@ -375,7 +376,7 @@ Reachability::Look() const
     const auto n = static_cast<int32_t>(m_names.size());
     for (int32_t to = 0; to < n; to++)
     {
-        // Every node is queried once per destination; then the answers are followed.
+        // Every node is asked once per destination; then the answers are followed.
         const std::vector<int32_t> next = NextHops(to);
         for (int32_t from = 0; from < n; from++)
         {

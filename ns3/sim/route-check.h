@@ -20,13 +20,13 @@ namespace ns3::sim
 {
 
 /**
- * Compares where the nodes' protocols send packets with where what really forwards them would send
- * them: the kernels' tables, or the forwarder's, as they read them themselves. Of a lab whose data
- * planes have left the simulator.
+ * Compares the next hops of packets by the nodes' protocols with the next hops by the tables that
+ * really forward the packets, the kernels' or the forwarder's, as a data plane itself reads them.
+ * For a lab whose data planes are outside the simulator.
  *
- * Not compared: nodes whose protocol finds routes on demand, what no table says (a protocol that
- * decides by packets), routes that a program of the node has made, and routes over interfaces that
- * are down.
+ * Not compared: nodes whose protocol finds routes on demand, routes that no table shows (of a
+ * protocol that decides by packets), routes that a program of the node has made, and routes over
+ * interfaces that are down.
  */
 class RouteCheck
 {
@@ -34,7 +34,7 @@ class RouteCheck
     /**
      * @param scenario the scenario
      * @param network its network; must outlive this object
-     * @param reachability tells the protocols' routes; must outlive this object
+     * @param reachability returns the protocols' routes; must outlive this object
      * @param lab the lab; must outlive this object
      */
     RouteCheck(const viaduct::scenario::Scenario& scenario,
@@ -43,18 +43,18 @@ class RouteCheck
                const LabHelper& lab);
 
     /**
-     * Compares now: of each node the routes to all others, or in a network so large that these are
-     * more than MAX_ROUTES to the ends of flows and to some others.
+     * Compares now: for each node the routes to all other nodes, or, if these are more than
+     * MAX_ROUTES, the routes to the ends of flows and to some other nodes.
      * @return a line for each difference
      * @throw viaduct::Error if a data plane cannot be read
      */
     std::vector<std::string> Compare() const;
 
     /**
-     * Compares until there is no difference, or some have lasted for 3 s, in a fifth of the time at
-     * most: meanwhile the simulator handles no event.
+     * Compares until there is no difference, or some differences have lasted for 3 s. Comparisons
+     * take at most a fifth of the time: meanwhile the simulator handles no event.
      * @param then called once, when the events that were made late have been handled, with the
-     * first of the differences, and a line that says how many there are besides
+     * first differences, and a line with the number of the remaining ones
      */
     void AwaitAgreement(const std::function<void(const std::vector<std::string>&)>& then) const;
 
@@ -74,10 +74,10 @@ class RouteCheck
     const Network& m_network;                          //!< the nodes
     const Reachability& m_reachability;                //!< the protocols' routes
     const LabHelper& m_lab;                            //!< the data planes
-    std::vector<std::string> m_names;                  //!< of the nodes, by number
-    std::vector<bool> m_isByPrograms;                  //!< whether programs make their routes
-    std::vector<viaduct::wire::IpAddress> m_addresses; //!< their main ones
-    std::vector<uint32_t> m_destinations;              //!< to which routes are compared
+    std::vector<std::string> m_names;                  //!< node names, by number
+    std::vector<bool> m_isByPrograms;                  //!< whether programs make the node's routes
+    std::vector<viaduct::wire::IpAddress> m_addresses; //!< main addresses of nodes
+    std::vector<uint32_t> m_destinations;              //!< destinations of compared routes
     std::map<uint32_t, std::map<Ptr<NetDevice>, std::string>>
         m_interfaces; //!< the kernels' names, by node
 };

@@ -20,13 +20,13 @@ namespace ns3::sim
 {
 
 /**
- * What was changed in the nodes' route tables, and when; of a lab.
+ * The changes of a lab's route tables, with their times.
  */
 class RouteLog
 {
   public:
-    /** Follows the changes from now on.
-     * @param lab the lab; this object must not end while its simulator runs
+    /** Follows the changes from this call on.
+     * @param lab the lab; this object must not end while the lab's simulator runs
      */
     explicit RouteLog(const LabHelper& lab);
     RouteLog(const RouteLog&) = delete;
@@ -34,22 +34,22 @@ class RouteLog
 
     /** @return the changes in the order of their times, which are s of CLOCK_MONOTONIC */
     const std::vector<viaduct::result::RouteChange>& GetChanges() const;
-    /** @return how many routes changed besides, when there was no more room */
+    /** @return the number of further changed routes, which exceeded the capacity */
     uint64_t GetOmitted() const;
 
   private:
-    /** What is kept of a run. */
+    /** The maximum number of changed routes that are kept. */
     static constexpr std::size_t MAX_ROUTES = 100000;
 
     /**
-     * @param node its name
-     * @param changes those of its table
+     * @param node a node's name
+     * @param changes the changes of the node's table
      */
     void Changed(std::string node, const viaduct::fib::RouteChanges& changes);
 
-    std::vector<viaduct::result::RouteChange> m_changes; //!< kept
-    std::size_t m_routes{0};                             //!< in these
-    uint64_t m_omitted{0};                               //!< routes
+    std::vector<viaduct::result::RouteChange> m_changes; //!< kept changes
+    std::size_t m_routes{0};                             //!< routes in m_changes
+    uint64_t m_omitted{0};                               //!< routes that were not kept
 };
 
 } // namespace ns3::sim

@@ -34,7 +34,7 @@ namespace ns3::sim
 namespace
 {
 
-/** The counters of a RingNetDevice or a ProgramPort, which have the same interface. */
+/** @return the counters of a RingNetDevice or a ProgramPort, which have the same interface */
 template <class Device>
 viaduct::result::DeviceCounters
 CountersOf(const Device& device)
@@ -103,7 +103,7 @@ AddFdDevice(const std::string& node,
             LabFdNetDevice& device,
             viaduct::result::SimulatorReport& report)
 {
-    // Refused frames of what forwards frames have the name that a lab's data planes give them.
+    // Refused frames of nodes that forward frames have the name that a lab's data planes give them.
     const char* const forwarder = device.GetNode()->GetObject<FrameForwarder>() ? "/program"
                                   : device.GetNode()->GetObject<RBridge>()      ? "/rbridge"
                                                                                 : nullptr;
@@ -132,8 +132,9 @@ AddFdDevice(const std::string& node,
 }
 
 /**
- * @return the EtherTypes for which there are handlers on a kernel's node (packet sockets, protocols
- * below IP) that get nothing; 0: all types. Those of IP are of ns-3's own layers there.
+ * @return the EtherTypes whose handlers on a kernel's node (packet sockets, protocols below IP) get
+ * no packets; 0: all types. IP's EtherTypes are left out: their handlers are ns-3's own layers
+ * there.
  */
 std::set<uint16_t>
 UnheardOf(const Node& node, const KernelNode& kernel)

@@ -19,13 +19,14 @@
 namespace ns3::sim
 {
 
-/** @return the version of the ns-3 that this was built against */
+/** @return the version of the ns-3 that this build is for */
 std::string VersionOfNs3();
-/** @return whether it has assertions and logging */
+/** @return whether the ns-3 of this build has assertions and logging */
 std::string BuildOfNs3();
 
-/** The simulator's own measurements: the lateness of its events and its use of time, if it follows
- * real time, and for a lab the counters of devices and of the kernels' route tables.
+/** Makes the report of the simulator's own measurements: the lateness of its events and its use of
+ * time, if it follows real time, and for a lab the counters of devices and of the kernels' route
+ * tables.
  *
  * @param lab the lab; null in mode simulate
  * @return the report, without the members that only mode simulate has
@@ -40,8 +41,8 @@ std::map<std::string, double> LoopTimes(const ReactorSimulatorImpl& reactor);
 
 /**
  * @param network the nodes
- * @return what the links of mode simulate that have a SPEC did to packets; nothing if there are
- * none
+ * @return the effects of the links of mode simulate that have a SPEC on packets; nothing if there
+ * are no such links
  */
 std::optional<viaduct::result::EngineResult> MakeLinkReport(const Network& network);
 

@@ -25,8 +25,8 @@ constexpr std::size_t HUB_PIECE = 16;
 const Time HUB_PAUSE = MilliSeconds(1); // between two pieces
 
 /**
- * @param scenario a hub's
- * @return whether anything of it happens at a time that counts from convergence
+ * @param scenario a hub's scenario
+ * @return whether anything in it happens at a time that counts from convergence
  */
 bool
 HasTimes(const viaduct::scenario::Scenario& scenario)
@@ -42,8 +42,9 @@ HasTimes(const viaduct::scenario::Scenario& scenario)
 void
 ScenarioRun::RunHub()
 {
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels check them
-    // Wires without a SPEC do nothing, as between a lab's nodes: its clients are in real time.
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels verify checksums
+    // Wires without a SPEC do nothing, as between a lab's nodes: the hub's clients are in real
+    // time.
     m_simulated.plain = WifiLinksOf(m_scenario);
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);
@@ -56,7 +57,8 @@ ScenarioRun::RunHub()
     Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
     if (HasTimes(m_scenario))
     {
-        // Nothing else waits for routes, and to look at those of a thousand clients takes time.
+        // Routes are read only in this case, because nothing else waits for them, and reading the
+        // routes of a thousand clients takes time.
         m_bridged = MakeFrameReachability(m_scenario, *m_network);
         if (!m_bridged)
         {

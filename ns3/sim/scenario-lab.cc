@@ -24,7 +24,7 @@ using viaduct::scenario::Scenario;
 namespace
 {
 
-/** Whether the path engine emulates the link if its SPEC may change, and as a whole. */
+/** @return whether the path engine emulates the whole link, a pair, if its SPEC may change */
 bool
 IsEmulatedPair(const NetworkLink& link)
 {
@@ -35,19 +35,19 @@ IsEmulatedPair(const NetworkLink& link)
            !(isPlain(0) && isPlain(1) && link.settings->classes.empty());
 }
 
-/** What forwards the packets of a node. */
+/** @return the data plane that forwards the packets of a node */
 const viaduct::fib::DataPlane*
 PlaneOf(const Scenario& scenario, const NodeSettings& settings)
 {
     if (!settings.data_plane)
     {
-        return &viaduct::fib::kKernelPlane; // a host's
+        return &viaduct::fib::kKernelPlane; // a host
     }
     return viaduct::scenario::HasRBridges(scenario) && !settings.host ? settings.data_plane->bridged
                                                                       : settings.data_plane;
 }
 
-/** The end of a link between hosts that is here. */
+/** Adds the local end of a link between hosts. */
 void
 AddTunnel(LabHelper& lab,
           const Scenario& scenario,
@@ -62,7 +62,7 @@ AddTunnel(LabHelper& lab,
     settings.link = found.settings->name;
     settings.spec = Network::SpecOf(*found.settings, tunnel.end);
     settings.classes = viaduct::scenario::ClassesOf(*found.settings);
-    // If the other direction has one, this end's frames must be as on a wire, too.
+    // If the other direction has a SPEC, this end's frames must be as on a wire, too.
     settings.live = viaduct::scenario::ChangesSpec(scenario, found.settings->name) ||
                     (IsEmulatedPair(found) && settings.spec.IsPlainWire());
     const size_t other = 1 - tunnel.end;
@@ -76,7 +76,7 @@ AddTunnel(LabHelper& lab,
     lab.SetTunnel(found.devices[tunnel.end], settings);
 }
 
-/** The settings of the nodes that are here. */
+/** Applies the settings of this host's nodes. */
 void
 SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const LabPart& part)
 {
@@ -124,7 +124,7 @@ SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const
     }
 }
 
-/** The settings of the links that have an end here. */
+/** Applies the settings of the links that have an end on this host. */
 void
 SetLinks(LabHelper& lab, const Scenario& scenario, const Network& network, const LabPart& part)
 {

@@ -19,21 +19,21 @@
 namespace ns3::sim
 {
 
-/** What is built of a scenario's lab, and how. */
+/** The part of a scenario's lab that is built, and its options. */
 struct LabPart
 {
     bool live{false};              //!< SPECs may change at any time
-    bool adopts{false};            //!< the lab of a simulator that has died
-    std::string host;              //!< whose part it is; empty: the whole lab
-    std::optional<HubOptions> hub; //!< where clients of remote nodes send to
+    bool adopts{false};            //!< takes over the lab of a failed simulator
+    std::string host;              //!< the host of the part; empty: the whole lab
+    std::optional<HubOptions> hub; //!< the hub to which clients of remote nodes send
 };
 
 /**
  * Builds the lab of a real mode.
- * @param scenario what was asked for
+ * @param scenario the scenario
  * @param network its nodes
- * @param part what is built of it
- * @return the lab, which lives as long as this object
+ * @param part the part that is built
+ * @return the lab, which exists as long as this object
  * @throw viaduct::Error
  */
 std::unique_ptr<LabHelper> BuildLab(const viaduct::scenario::Scenario& scenario,

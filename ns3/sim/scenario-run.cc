@@ -38,7 +38,7 @@ namespace
 
 const Time LOOK_INTERVAL =
     MilliSeconds(200);           // between reads of the routes, until they have converged
-const Time SETTLED = Seconds(2); // without a further route, if nothing tells how many will come
+const Time SETTLED = Seconds(2); // no further route, if their number is not known
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
 // Wall time between two progress messages of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
@@ -113,7 +113,7 @@ ScenarioRun::Run()
         m_lab = BuildLab(m_scenario, *m_network, m_part);
         if (!m_part.live && !m_part.adopts && !m_part.hub)
         {
-            m_routeLog = std::make_unique<RouteLog>(*m_lab); // of a run, which ends
+            m_routeLog = std::make_unique<RouteLog>(*m_lab); // only for a run that ends
         }
         m_control.Send(viaduct::scenario::LabBuilt{m_scenario.name});
         if (m_reachability && m_scenario.mode == Mode::kOffload)
@@ -265,7 +265,7 @@ ScenarioRun::FindByFlows(const viaduct::result::Convergence& now)
     viaduct::result::Convergence found{.seconds = now.seconds};
     if (m_scenario.flows.empty())
     {
-        // Nothing tells whether more routes will come than those that have come.
+        // The number of routes still to arrive is not known.
         const bool isNew = now.reachable != m_reached;
         m_reached = now.reachable;
         m_reachedAt = isNew ? Simulator::Now() : m_reachedAt;
@@ -289,13 +289,14 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
     if (m_lab)
     {
         m_lab->Release();
-        // Tables that are polled have reached ns-3's nodes, but perhaps not yet their data planes.
+        // Routes of polled tables have reached ns-3's nodes, but perhaps not yet their data planes.
         for (const auto& [name, offload] : m_lab->GetOffloads())
         {
             offload.routes->Update();
         }
     }
-    // After the events that became late while the routes were looked at, which are not measured.
+    // Begin() runs after the events that became late while the routes were read; these are not
+    // measured.
     const Time late = IsSimulate() ? Time(0) : ToTime(viaduct::MonotonicClock::Now() - m_look);
     AwaitDataPlanes([this, convergence, late] {
         late.IsZero() ? Begin(convergence)
@@ -322,11 +323,11 @@ ScenarioRun::AwaitDataPlanes(const std::function<void()>& then)
 void
 ScenarioRun::End()
 {
-    if (!m_check || m_part.live || m_part.adopts) // these end whatever their routes are
+    if (!m_check || m_part.live || m_part.adopts) // such a run ends regardless of routes
     {
         return Simulator::Stop();
     }
-    // The traffic is over: what is late from now on is late by the comparison.
+    // The traffic is over: any lateness after this is caused by the comparison.
     m_report = MakeReport(m_lab.get());
     AwaitDataPlanes([] { Simulator::Stop(); });
 }
@@ -340,7 +341,7 @@ ScenarioRun::Begin(const viaduct::result::Convergence& convergence)
         SampleRoutes();
     }
     Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
-    if (reactor && !m_hub) // which has served its clients before
+    if (reactor && !m_hub) // a hub has served its clients before
     {
         reactor->ResetStatistics(); // only the time of the traffic is measured
     }

@@ -41,8 +41,8 @@ class ScenarioRun
 {
   public:
     /**
-     * @param scenario what to run
-     * @param control where events go and commands come from
+     * @param scenario the scenario to run
+     * @param control sends events and receives commands
      * @param captures directory for mode simulate's packet captures
      */
     ScenarioRun(const viaduct::scenario::Scenario& scenario,
@@ -50,9 +50,9 @@ class ScenarioRun
                 const std::string& captures);
 
     /**
-     * Mode simulate: pauses the run, to be looked at, and for shells on kernel nodes (KernelShell).
-     * @param at how long after convergence
-     * @throw viaduct::UsageError if the mode is another, or the run has ended then
+     * Mode simulate: pauses the run, for inspection and for shells on kernel nodes (KernelShell).
+     * @param at duration after convergence
+     * @throw viaduct::UsageError in another mode, or if the run has ended by then
      */
     void PauseAt(viaduct::Duration at);
 
@@ -62,15 +62,15 @@ class ScenarioRun
         m_part.live = true;
     }
 
-    /** Real modes: takes over the lab of a simulator that has died. */
+    /** Real modes: takes over the lab of a failed simulator. */
     void AdoptLab()
     {
         m_part.adopts = true;
     }
 
     /** Real modes: builds the part of the lab that is on one of the scenario's hosts. The routes of
-     * all hosts have converged when the others say so ("go").
-     * @param host its name
+     * all hosts have converged when the other hosts report it ("go").
+     * @param host the host's name
      */
     void BuildPart(const std::string& host)
     {
@@ -79,7 +79,7 @@ class ScenarioRun
 
     /** Mode simulate: runs in real time, and serves the clients of remote nodes until it is
      * stopped.
-     * @param options where clients send to
+     * @param options the address to which clients send
      */
     void ServeHub(const HubOptions& options)
     {
@@ -117,31 +117,31 @@ class ScenarioRun
     void ReportTiming();
     void SendStatistics(std::size_t from);
 
-    viaduct::scenario::Scenario m_scenario;       //!< what to run
-    SimulatedLinks m_simulated;                   //!< mode simulate: how links are simulated
+    viaduct::scenario::Scenario m_scenario;       //!< the scenario to run
+    SimulatedLinks m_simulated;                   //!< mode simulate: simulated links
     ControlChannel& m_control;                    //!< events and commands
     std::string m_captures;                       //!< directory
-    LabPart m_part;                               //!< what is built of the lab; `viaduct hub`
-    std::optional<viaduct::scenario::Go> m_go;    //!< routes of all machines have converged, or not
+    LabPart m_part;                               //!< options of the lab; `viaduct hub`
+    std::optional<viaduct::scenario::Go> m_go;    //!< whether all machines' routes have converged
     std::unique_ptr<Network> m_network;           //!< the nodes
     std::unique_ptr<LabHelper> m_lab;             //!< real modes
-    std::unique_ptr<RouteLog> m_routeLog;         //!< of a run in a real mode
-    std::unique_ptr<Reachability> m_reachability; //!< which nodes reach which, by IP
-    std::unique_ptr<FrameReachability> m_bridged; //!< the same, if nodes forward frames
+    std::unique_ptr<RouteLog> m_routeLog;         //!< real modes: route changes
+    std::unique_ptr<Reachability> m_reachability; //!< reachability by IP
+    std::unique_ptr<FrameReachability> m_bridged; //!< reachability by frames
     std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
     std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
-    std::unique_ptr<StackDrops> m_drops;          //!< where ns-3 forwards
+    std::unique_ptr<StackDrops> m_drops;          //!< drops, where ns-3 forwards
     std::unique_ptr<HubService> m_hub;            //!< `viaduct hub` of a simulation
     std::map<std::string, std::vector<double>> m_places; //!< at the traffic's start, m, by node
     std::vector<viaduct::Duration> m_pauses;             //!< since convergence
-    std::unique_ptr<PausedView> m_view;                  //!< if there are any
-    std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
-    std::unique_ptr<RouteCheck> m_check;                 //!< of the data planes; mode offload
-    std::optional<viaduct::result::SimulatorReport> m_report; //!< when the traffic was over
-    viaduct::Instant m_look;     //!< when the last look at the routes began, wall clock
-    uint32_t m_reached{0};       //!< pairs, at the last look
-    Time m_reachedAt;            //!< when they became so many
-    viaduct::Instant m_progress; //!< when it was last shown, wall clock
+    std::unique_ptr<PausedView> m_view;                  //!< if there are pauses
+    std::vector<viaduct::result::RouteSample> m_samples; //!< samples of routes, if requested
+    std::unique_ptr<RouteCheck> m_check;                 //!< checks data planes; mode offload
+    std::optional<viaduct::result::SimulatorReport> m_report; //!< made when traffic ends
+    viaduct::Instant m_look;     //!< start of the last read of the routes, wall clock
+    uint32_t m_reached{0};       //!< reachable pairs, at the last read
+    Time m_reachedAt;            //!< time since when m_reached is this
+    viaduct::Instant m_progress; //!< time of the last progress report, wall clock
 };
 
 } // namespace ns3::sim

@@ -34,7 +34,7 @@ SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
     }
     for (const std::string& link : captured)
     {
-        // Captured at the link's first node, both what it sends and what it gets.
+        // Frames are captured at the link's first node, in both directions.
         Capture(network.GetLink(link));
     }
     for (const std::string& link : scenario.captures)

@@ -25,7 +25,7 @@ namespace ns3::sim
 class SimulatedFiles
 {
   public:
-    /** Opens the files; they are written from now on.
+    /** Opens the files; they are written from this call on.
      * @param scenario determines the files; must outlive this object
      * @param network the nodes
      * @param folder the folder; created if there is anything to write
@@ -36,12 +36,13 @@ class SimulatedFiles
     SimulatedFiles(const SimulatedFiles&) = delete;
     SimulatedFiles& operator=(const SimulatedFiles&) = delete;
 
-    /** Starts or stops the capture of a link, which some event of the scenario starts or stops.
-     * @param link its name
-     * @param on whether its frames are captured from now on
+    /** Starts or stops the capture of a link, which an event of the scenario starts or stops.
+     * @param link the link's name
+     * @param on whether its frames are captured after this call
      */
     void SetCapturing(const std::string& link, bool on);
-    /** Closes the captures. @param report gets the files' names, and how many frames each has */
+    /** Closes the captures. @param report gets the files' names, and the number of frames in each
+     */
     void Describe(viaduct::result::SimulatorReport& report);
 
   private:
@@ -59,8 +60,8 @@ class SimulatedFiles
     std::string CaptureFile(const std::string& link) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
-    std::string m_folder;                          //!< where the files are
-    std::map<std::string, LinkCapture> m_captures; //!< by link
+    std::string m_folder;                          //!< contains the files
+    std::map<std::string, LinkCapture> m_captures; //!< key: a link's name
 };
 
 } // namespace ns3::sim

@@ -13,11 +13,11 @@ namespace ns3::sim
 namespace
 {
 
-constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, what ns-3's CSMA examples use
+constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, as in ns-3's CSMA examples
 
 /**
- * @param spec a SPEC that gets a rate if it has none, nor shares one with others
- * @return whether it had none
+ * @param spec a SPEC that gets a rate if it has none, and shares no rate
+ * @return whether it got one
  */
 bool
 AssumeRate(viaduct::path::Spec& spec)
@@ -32,7 +32,7 @@ AssumeRate(viaduct::path::Spec& spec)
 
 /**
  * @param link a link
- * @return whether it does nothing in either direction
+ * @return whether it is a plain wire in both directions
  */
 bool
 IsPlainWire(const viaduct::scenario::LinkSettings& link)

@@ -14,7 +14,7 @@
 namespace ns3::sim
 {
 
-/** How the links of a scenario are simulated in mode simulate. */
+/** The simulated form of a scenario's links in mode simulate. */
 struct SimulatedLinks
 {
     std::set<std::string> plain;          //!< links without a SPEC: ns-3's own channels
@@ -22,7 +22,7 @@ struct SimulatedLinks
 };
 
 /** @param scenario the links
- * @return the names of those that are Wi-Fi channels
+ * @return the names of links that are Wi-Fi channels
  */
 std::set<std::string> WifiLinksOf(const viaduct::scenario::Scenario& scenario);
 
@@ -30,7 +30,7 @@ std::set<std::string> WifiLinksOf(const viaduct::scenario::Scenario& scenario);
  * sender that uses all the capacity would never let time advance. Does nothing in the real modes.
  *
  * @param scenario the links to change
- * @return which were plain, and what was assumed
+ * @return the links that were plain, and the assumptions
  */
 SimulatedLinks AssumeRates(viaduct::scenario::Scenario& scenario);
 

@@ -24,8 +24,8 @@ using viaduct::scenario::LinkEvent;
 namespace
 {
 
-const Time FLOW_LOOK = MilliSeconds(10); // at flows whose packets may still be under way
-const Time STOP_TIMEOUT = Seconds(2);    // for programs to end after SIGTERM
+const Time FLOW_LOOK = MilliSeconds(10); // between checks for packets of flows under way
+const Time STOP_TIMEOUT = Seconds(2);    // for programs to exit after SIGTERM
 
 } // namespace
 

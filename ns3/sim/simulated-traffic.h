@@ -31,16 +31,16 @@ class SimulatedTraffic
     /** Ways in which a simulation ends. */
     enum class Ending
     {
-        OWN,    //!< by the end of the scenario's time, or of its programs
-        OTHERS, //!< by whoever else uses the network
+        OWN,    //!< ends with the scenario's time or programs
+        OTHERS, //!< another user of the network ends it
     };
 
-    /** Schedules everything; times count from now.
+    /** Schedules everything; times count from this call.
      * @param scenario the scenario; must outlive this object
-     * @param network the nodes; must outlive this
-     * @param files with the captures; must outlive this
+     * @param network the nodes; must outlive this object
+     * @param files the captures; must outlive this object
      * @param control receives the programs' output; must outlive this object
-     * @param ending what ends the simulation
+     * @param ending ends the simulation
      */
     SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                      Network& network,
@@ -50,11 +50,11 @@ class SimulatedTraffic
     SimulatedTraffic(const SimulatedTraffic&) = delete;
     SimulatedTraffic& operator=(const SimulatedTraffic&) = delete;
 
-    /** @return whether the run has anything to carry */
+    /** @return whether the run has any flow or program */
     bool IsBusy() const;
-    /** Takes a link down or up now, as an event of the scenario does; the results have it.
-     * @param link its name
-     * @param up whether it carries frames from now on
+    /** Takes a link down or up now, as an event of the scenario does; the results include it.
+     * @param link the link's name
+     * @param up whether it carries frames after this call
      */
     void SetLinkUp(const std::string& link, bool up);
     /** Sends the results of all flows and programs. */
@@ -63,9 +63,9 @@ class SimulatedTraffic
   private:
     void Apply(const viaduct::scenario::LinkEvent& event);
     void StartPrograms();
-    /** @return whether nothing more of the flows' packets will come */
+    /** @return whether no more packets of the flows will arrive */
     bool FlowsOver() const;
-    /** Ends the run, if nothing else keeps it, when FlowsOver(). */
+    /** Ends the run when FlowsOver(), unless something else still needs it. */
     void AwaitFlows();
     bool AllPassed() const;
     void EndIfAllPassed();
@@ -74,15 +74,15 @@ class SimulatedTraffic
 
     const viaduct::scenario::Scenario& m_scenario;             //!< the scenario
     Network& m_network;                                        //!< the nodes
-    SimulatedFiles& m_files;                                   //!< with the captures
-    const Time m_start;                                        //!< when times begin to count
+    SimulatedFiles& m_files;                                   //!< the captures
+    const Time m_start;                                        //!< instant from which times count
     ControlChannel& m_control;                                 //!< takes lines and results
-    std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all
-    std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all
-    const Ending m_endedBy;                                    //!< what ends the simulation
-    Time m_trafficEnd;                                         //!< of flows and link events
-    bool m_ending{false};                                      //!< programs were told to end
-    bool m_timeoutOver{false};                                 //!< with those that did not
+    std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all flows
+    std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all programs
+    const Ending m_endedBy;                                    //!< ends the simulation
+    Time m_trafficEnd;                                         //!< end of flows and link events
+    bool m_ending{false};                                      //!< programs were requested to end
+    bool m_timeoutOver{false};                                 //!< the programs' timeout is over
 };
 
 } // namespace ns3::sim

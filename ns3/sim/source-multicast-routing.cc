@@ -18,12 +18,12 @@ namespace
 {
 
 /**
- * @tparam Route what ns-3 forwards by
- * @param routing whose routes
- * @param source of the packet
- * @param group its destination
- * @param input the interface that it came in by
- * @return the first route that is for it; null: none
+ * @tparam Route the type of route by which ns-3 forwards
+ * @param routing the protocol that has the routes
+ * @param source the packet's source
+ * @param group the packet's destination
+ * @param input the interface by which the packet arrived
+ * @return the first route that applies to the packet; null: none
  */
 template <class Route, class Routing, class Address>
 Ptr<Route>

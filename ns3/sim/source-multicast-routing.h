@@ -13,10 +13,10 @@ namespace ns3::sim
 {
 
 /**
- * ns-3's static routing, whose routes to groups are those of their source alone, as the kernel's
- * are: ns-3 takes the first one of the group and the input, whoever has sent the packet (3.44 to
- * 3.48: Ipv4StaticRouting::LookupStatic(), "Skipping this case (SSM)"). A route of no source
- * (0.0.0.0) is for all.
+ * ns-3's static routing, whose routes to groups apply to packets of the route's source only, as the
+ * kernel's do. ns-3 itself takes the first route of the group and the input for packets of any
+ * source (3.44 to 3.48: Ipv4StaticRouting::LookupStatic(), "Skipping this case (SSM)"). A route
+ * without a source (0.0.0.0) applies to all sources.
  */
 class Ipv4SourceStaticRouting : public Ipv4StaticRouting, public ns3access::InheritsUnicastTable
 {
@@ -37,7 +37,8 @@ class Ipv4SourceStaticRouting : public Ipv4StaticRouting, public ns3access::Inhe
     Ptr<Ipv4> m_ip; //!< the node's IP layer
 };
 
-/** ns-3's static routing of IPv6, whose routes to groups are those of their source alone. */
+/** ns-3's static routing of IPv6, whose routes to groups apply to packets of the route's source
+ * only. */
 class Ipv6SourceStaticRouting : public Ipv6StaticRouting, public ns3access::InheritsUnicastTable
 {
   public:

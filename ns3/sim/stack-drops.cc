@@ -135,8 +135,8 @@ IsForMany(const IpAddress& address)
     return address.IsMulticast() || address == IpAddress::FromIpv4(0xffffffff);
 }
 
-/** @return whether a datagram tells the receiver that its flow has ended, and is none of its
- * packets */
+/** @return whether a datagram informs the receiver that its flow has ended, and is none of the
+ * flow's packets */
 bool
 IsEndMarker(ConstBytes udp)
 {
@@ -207,7 +207,7 @@ StackDrops::Watch(Ptr<Node> node, const std::string& name)
     WatchIp<Ipv4L3Protocol, Ipv4, Ipv4Header>(node, name);
     WatchIp<Ipv6L3Protocol, Ipv6, Ipv6Header>(node, name);
     WatchResolution(node, name);
-    // Without a queue disc it drops what does not fit into the device's queue.
+    // The layer drops packets that do not fit into the device's queue if there is no queue disc.
     WatchPackets(node->GetObject<TrafficControlLayer>(), "TcDrop", name, "queue_full");
 }
 
@@ -371,7 +371,7 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
     const Flow& flow = m_scenario.flows[index];
     if (layers.fragment)
     {
-        return false; // of a packet that has lost other fragments elsewhere
+        return false; // a fragment of a packet that has lost others elsewhere
     }
     if (flow.kind == Flow::Kind::kPing)
     {
@@ -380,7 +380,7 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
     }
     const ConstBytes datagram = packet.subspan(layers.transport);
     const auto udp = viaduct::wire::UdpHeader::Parse(datagram);
-    // Of a copy for a group nobody knows whose it was.
+    // The receiver of a copy for a group is not known.
     return flow.kind == Flow::Kind::kUdp && flow.group.empty() && udp && !IsEndMarker(datagram) &&
            layers.protocol == viaduct::wire::ip_protocol::kUdp &&
            layers.Destination(packet) == m_receivers[index] &&

@@ -13,8 +13,8 @@ namespace ns3::sim
 {
 
 /**
- * @param duration of a scenario
- * @return the same in ns-3's type
+ * @param duration a scenario's duration
+ * @return the same duration in ns-3's type
  */
 inline Time
 ToTime(viaduct::Duration duration)

@@ -16,30 +16,30 @@
 namespace ns3::sim
 {
 
-/** A TypeId that a user names: how messages call it. */
+/** Names by which messages call a TypeId that a user has written. */
 struct UserType
 {
-    std::string key = "routing.protocol";          //!< where it is named
-    std::string attributes = "routing.attributes"; //!< where its attributes are
-    std::string kind = "routing protocol";         //!< what it must be
+    std::string key = "routing.protocol";          //!< key of the type's name
+    std::string attributes = "routing.attributes"; //!< key of its attributes
+    std::string kind = "routing protocol";         //!< required kind
 };
 
-/** Tries what ends the process if it goes wrong, as several of ns-3's parsers and models do (Time,
- * enumerations, addresses, channels), in a child process.
- * @param attempt what is tried; its effects are lost
- * @return whether it came to its end and returned true; false if it threw, too
+/** Tries, in a child process, an operation that may end its process, as several of ns-3's parsers
+ * and models do on wrong input (Time, enumerations, addresses, channels).
+ * @param attempt the operation; its effects are lost
+ * @return whether it completed and returned true; false also if it threw
  */
 bool IsPossible(const std::function<bool()>& attempt);
 
 /** Creates a factory from names that a user wrote. ns-3 itself aborts with a core dump on a wrong
- * name; here each is looked up first.
+ * name; here each name is looked up first.
  *
  * @param type a TypeId's name
  * @param parents types that it may be or derive from; any of them is sufficient
  * @param attributes names and values
- * @param of how messages call them
+ * @param of the names by which messages call them
  * @return the factory
- * @throw viaduct::UsageError naming what is wrong and the most similar valid names
+ * @throw viaduct::UsageError naming the wrong name and the most similar valid names
  */
 ObjectFactory CheckedFactory(const std::string& type,
                              const std::vector<TypeId>& parents,

@@ -19,9 +19,9 @@ namespace sim
 {
 
 /**
- * Offers UDP packets at a constant rate, the first one at its start. Each has a
- * SeqTsSizeHeader. Other than ns3::OnOffApplication it does not keep a packet that the socket
- * refuses for later: that packet was offered, is lost, and is counted.
+ * Offers UDP packets at a constant rate, the first packet at its start. Each has a SeqTsSizeHeader.
+ * Other than ns3::OnOffApplication it does not keep a packet that the socket refuses for later:
+ * that packet was offered, is lost, and is counted.
  */
 class UdpSource : public Application
 {
@@ -30,15 +30,15 @@ class UdpSource : public Application
     static TypeId GetTypeId();
 
     /**
-     * @param remote where to send
+     * @param remote the destination
      * @param rate payload, bit/s
-     * @param size payload of a packet, bytes; not less than the header has
+     * @param size payload of a packet, bytes; not less than the header's size
      */
     void Configure(const Address& remote, int64_t rate, uint32_t size);
 
     /** @return packets offered */
     uint64_t GetOffered() const;
-    /** @return of these, packets that the socket refused */
+    /** @return packets offered that the socket refused */
     uint64_t GetRefused() const;
 
   private:
@@ -46,14 +46,14 @@ class UdpSource : public Application
     void StopApplication() override;
     void Offer();
 
-    Address m_remote;      //!< where to send
-    double m_period{0};    //!< between two packets, s
-    Time m_start;          //!< the first packet's
+    Address m_remote;      //!< the destination
+    double m_period{0};    //!< time between two packets, s
+    Time m_start;          //!< time of the first packet
     uint32_t m_size{0};    //!< payload of a packet, bytes
-    Ptr<Socket> m_socket;  //!< while it runs
+    Ptr<Socket> m_socket;  //!< open while it runs
     EventId m_next;        //!< the next packet
-    uint64_t m_offered{0}; //!< packets
-    uint64_t m_refused{0}; //!< packets
+    uint64_t m_offered{0}; //!< packets offered
+    uint64_t m_refused{0}; //!< packets refused
 };
 
 } // namespace sim

@@ -50,19 +50,19 @@ constexpr char USAGE[] =
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
-/** The command line. */
+/** The options of the command line. */
 struct Options
 {
-    std::string scenario;                    //!< file
-    int control{-1};                         //!< descriptor
-    std::optional<std::string> captures;     //!< directory
-    std::vector<std::string> overrides;      //!< of the scenario
+    std::string scenario;                    //!< scenario file
+    int control{-1};                         //!< descriptor of the control channel
+    std::optional<std::string> captures;     //!< directory of captures
+    std::vector<std::string> overrides;      //!< overrides of scenario values
     std::vector<viaduct::Duration> pauses;   //!< since convergence
     bool live{false};                        //!< SPECs may change
-    bool adopts{false};                      //!< a lab that is there
-    std::string host;                        //!< whose part of the lab
-    std::optional<ns3::sim::HubOptions> hub; //!< where clients send to
-    int innerSocket{-1};                     //!< by which they are served instead
+    bool adopts{false};                      //!< takes over an existing lab
+    std::string host;                        //!< host of the lab's part
+    std::optional<ns3::sim::HubOptions> hub; //!< address to which clients send
+    int innerSocket{-1};                     //!< socket that serves clients instead
 };
 
 Options
@@ -124,7 +124,7 @@ ParseOptions(int argc, char** argv)
     return options;
 }
 
-/** Libraries with users' own protocols: loading one registers its TypeIds. */
+/** Loads libraries with users' own protocols: loading one registers its TypeIds. */
 void
 LoadLibraries()
 {

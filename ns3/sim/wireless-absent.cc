@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// In the place of wireless.cc where ns-3 was built without its module wifi.
+// Replaces wireless.cc if ns-3 was built without its module wifi.
 
 #include "wireless.h"
 

@@ -76,7 +76,7 @@ RadiosOf(const LinkSettings& settings)
     }
     YansWifiPhyHelper radios;
     radios.SetChannel(channel.Create());
-    // Only looks at names and values: the helper sets them again.
+    // This call only checks names and values: the helper sets them again.
     CheckedFactory("ns3::YansWifiPhy",
                    {YansWifiPhy::GetTypeId()},
                    wifi.attributes,
@@ -88,7 +88,7 @@ RadiosOf(const LinkSettings& settings)
     return radios;
 }
 
-/** @return devices on a channel of their own, whose rates are each station's own choice */
+/** @return devices on a separate channel; each station chooses its own rates */
 NetDeviceContainer
 Install(const LinkSettings& settings,
         const YansWifiPhyHelper& radios,
@@ -121,7 +121,7 @@ Install(const LinkSettings& settings,
 
 /** Fixes the rate of a device's data frames.
  * @param settings the link
- * @param device of ns3::ConstantRateWifiManager
+ * @param device a device of ns3::ConstantRateWifiManager
  */
 void
 SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
@@ -149,7 +149,8 @@ SetDataMode(const LinkSettings& settings, const WifiNetDevice& device)
     rates->SetAttribute("ControlMode", StringValue(phy->GetDefaultMode().GetUniqueName()));
 }
 
-/** ns-3 looks at the levels of a radio's power only when it sends, and ends the process then.
+/** Checks the levels of a radio's power. ns-3 itself checks them only when the radio sends, and
+ * ends the process then.
  * @param settings the link
  * @param device one of its devices
  */
@@ -211,7 +212,7 @@ FrameOf(Ptr<const Packet> packet, const MpduInfo& info)
     return frame->CreateFragment(0, delimiter.GetLength());
 }
 
-/** Has a function see the frames of one direction. A sniffer's type differs between directions.
+/** Passes the frames of one direction to a function. A sniffer's type differs between directions.
  * @param device a device
  * @param source the direction's trace source
  * @param see gets each frame, from the MAC header to the FCS
@@ -231,14 +232,14 @@ Sniff(Ptr<WifiNetDevice> device,
             }));
 }
 
-/** What has become of the data frames on a link. A sender that misses every acknowledgement gives
- * up a packet that is not lost, and ns-3 reports one behind the window of block acknowledgements
+/** The fates of the data frames on a link. A sender that misses every acknowledgement gives up a
+ * packet that is not lost, and ns-3 reports a packet behind the window of block acknowledgements
  * twice, as old and as expired.
  */
 class Fates
 {
   public:
-    /** @return whether it has not arrived before */
+    /** @return whether the frame has not arrived before */
     bool Arrive(const WifiMacHeader& header, uint64_t packet)
     {
         return m_arrived.insert(KeyOf(header, packet)).second;
@@ -249,7 +250,7 @@ class Fates
         m_arrived.erase(KeyOf(frame.GetHeader(), frame.GetPacket()->GetUid()));
     }
 
-    /** @return whether its packet is lost by this */
+    /** @return whether the frame's packet is lost because the sender gives up this frame */
     bool GiveUp(const WifiMpdu& frame)
     {
         const WifiMacHeader& header = frame.GetHeader();
@@ -270,17 +271,17 @@ class Fates
         return {header.GetAddr2(), header.GetAddr1(), packet, header.GetSequenceNumber()};
     }
 
-    std::set<Key> m_arrived; //!< by sender, receiver, packet and number: not acknowledged yet
-    std::map<Place, uint64_t> m_givenUp; //!< packet of the latest with this number, of 4096
+    std::set<Key> m_arrived; //!< not acknowledged yet; key: sender, receiver, packet, number
+    std::map<Place, uint64_t> m_givenUp; //!< latest packet with this number, of 4096
 };
 
 using Lost = std::function<void(Ptr<const Packet>, const char*)>;
 
-/** Follows what a device receives.
+/** Follows the frames that a device receives.
  * @param device a device
- * @param fates of its link
- * @param lost gets what an access point cannot pass on, and what arrives, acknowledged, from or at
- * a station that is not associated
+ * @param fates the fates of its link's frames
+ * @param lost gets packets that an access point cannot pass on, and packets that arrive,
+ * acknowledged, from or at a station that is not associated
  */
 void
 WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, const Lost& lost)
@@ -295,7 +296,7 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         {
             return;
         }
-        // ns-3's access point hands it to its own node, which is not meant.
+        // ns-3's access point passes it to its own node, which is not the receiver.
         constexpr uint32_t FCS = 4; // bytes
         const Mac48Address to = header.GetAddr3();
         if (serving->IsAssociated(header.GetAddr2()) && to != self && !to.IsGroup() &&
@@ -312,10 +313,10 @@ WatchReceiving(Ptr<WifiNetDevice> device, const std::shared_ptr<Fates>& fates, c
         }));
 }
 
-/** Follows what a device sends.
- * @param mac a device's
- * @param fates of its link
- * @param lost gets what it gives up
+/** Follows the frames that a device sends.
+ * @param mac a device's MAC
+ * @param fates the fates of its link's frames
+ * @param lost gets packets that the device gives up
  */
 void
 WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& lost)
@@ -337,16 +338,17 @@ WatchSending(Ptr<WifiMac> mac, const std::shared_ptr<Fates>& fates, const Lost& 
                                     }));
 }
 
-/** Follows what an access point passes on: ns-3's discards what its full queue does not take
- * without a word. It hands each frame to its own node, too, right behind that.
+/** Follows the frames that an access point passes on: ns-3's access point discards frames that its
+ * full queue does not accept, and does not report it. It passes each frame to its own node, too,
+ * immediately after that.
  * @param device a device
- * @param lost gets what the queue did not take
+ * @param lost gets packets that the queue did not accept
  */
 void
 WatchPassing(Ptr<WifiNetDevice> device, const Lost& lost)
 {
     const auto serving = DynamicCast<ApWifiMac>(device->GetMac());
-    if (!serving || device->GetNode()->GetObject<KernelNode>()) // which takes these frames itself
+    if (!serving || device->GetNode()->GetObject<KernelNode>()) // a kernel takes these itself
     {
         return;
     }
@@ -387,11 +389,11 @@ MakeWifi(const LinkSettings& settings, const NodeContainer& nodes)
 {
     const bool fixed = !settings.wifi.rate.empty();
     const auto install = [&] {
-        // The managers of ns-3's own helper, and of a fixed rate.
+        // The rate manager of ns-3's own helper, or one of a fixed rate.
         const char* rates = fixed ? "ns3::ConstantRateWifiManager" : "ns3::IdealWifiManager";
         return Install(settings, RadiosOf(settings), rates, nodes);
     };
-    RadiosOf(settings); // names what is wrong
+    RadiosOf(settings); // throws an error that names the wrong value
     if (!settings.wifi.attributes.empty() && !IsPossible([&] { return install().GetN() > 0; }))
     {
         throw UsageError("link " + settings.name + ": wifi.attributes: ns-3 makes no radio of " +

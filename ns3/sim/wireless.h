@@ -20,15 +20,15 @@ namespace ns3::sim
 
 /**
  * @param settings a link that is a Wi-Fi channel
- * @param nodes its nodes, in its order, which have their places
+ * @param nodes the link's nodes, in its order, which have their places
  * @return their devices, in this order
- * @throw viaduct::UsageError naming what ns-3 has not
+ * @throw viaduct::UsageError naming a value that ns-3 does not have
  */
 NetDeviceContainer MakeWifi(const viaduct::scenario::LinkSettings& settings,
                             const NodeContainer& nodes);
 
-/** Has a device receive nothing, or what comes. What it sends is on the channel in any case.
- * @param settings its link's, which may have an error model of its own
+/** Enables or disables reception on a device. It sends on the channel in any case.
+ * @param settings the settings of the device's link, which may have its own error model
  * @param device a Wi-Fi device
  * @param up whether it receives
  */
@@ -38,19 +38,20 @@ void SetReceiving(const viaduct::scenario::LinkSettings& settings, Ptr<NetDevice
  * @return whether it is a Wi-Fi station that has no access point now */
 bool IsUnassociated(Ptr<NetDevice> device);
 
-/** Has a function see each frame that a Wi-Fi device sends or receives, from the MAC header on.
+/** Passes each frame that a Wi-Fi device sends or receives to a function, from the MAC header on.
  * @param device any device
  * @param see the function
  * @return false: the device is no Wi-Fi device
  */
 bool SniffWifi(Ptr<NetDevice> device, const std::function<void(Ptr<const Packet>)>& see);
 
-/** Gets the number of a device, a packet from the LLC header on, and why it was lost there. */
+/** Takes the number of a device, a packet from the LLC header on, and the reason why it was lost
+ * there. */
 using SeeDrop = std::function<void(std::size_t, Ptr<const Packet>, const char*)>;
 
-/** Has a function see each packet that is lost by the MACs of a link: one that its sender gave up
- * although it had arrived is not lost.
- * @param devices of a link, Wi-Fi or not
+/** Passes each packet that is lost by the MACs of a link to a function. A packet that its sender
+ * gave up although it had arrived is not lost.
+ * @param devices a link's devices, Wi-Fi or not
  * @param see the function
  */
 void WatchWifiDrops(const std::vector<Ptr<NetDevice>>& devices, const SeeDrop& see);

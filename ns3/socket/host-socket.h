@@ -25,7 +25,7 @@ class HostTcpSocket : public KernelTcpSocket
 
 /**
  * @ingroup viaduct
- * @brief UDP of this machine's kernel, the same.
+ * @brief UDP of this machine's kernel, in the network namespace of a node with HostSockets.
  */
 class HostUdpSocket : public KernelUdpSocket
 {
@@ -35,16 +35,16 @@ class HostUdpSocket : public KernelUdpSocket
 };
 
 /**
- * The factory of the host's TCP sockets, requested by name: ns-3's own factory on the node stays
- * that of its protocols.
+ * The factory of HostTcpSocket, requested by name: ns-3's own factory on the node continues to
+ * create the sockets of ns-3's protocols.
  */
 using HostTcpSocketFactory = KernelSocketFactory<SocketFactory, HostTcpSocket>;
-/** The factory of the host's UDP sockets, the same. */
+/** The factory of HostUdpSocket, requested by name. */
 using HostUdpSocketFactory = KernelSocketFactory<SocketFactory, HostUdpSocket>;
 
 /**
  * @ingroup viaduct
- * @brief The factory of the host's TCP sockets for applications that ask for ns-3's.
+ * @brief The factory of HostTcpSocket for applications that ask for ns3::TcpSocketFactory.
  */
 class HostTcpDefaultSocketFactory : public KernelSocketFactory<TcpSocketFactory, HostTcpSocket>
 {
@@ -55,7 +55,7 @@ class HostTcpDefaultSocketFactory : public KernelSocketFactory<TcpSocketFactory,
 
 /**
  * @ingroup viaduct
- * @brief The factory of the host's UDP sockets for applications that ask for ns-3's.
+ * @brief The factory of HostUdpSocket for applications that ask for ns3::UdpSocketFactory.
  */
 class HostUdpDefaultSocketFactory : public KernelSocketFactory<UdpSocketFactory, HostUdpSocket>
 {

@@ -36,8 +36,8 @@ RequireReactor()
 }
 
 /**
- * Aggregates a factory and makes it the one that is found as ns-3's. Of two objects of the same
- * type, the one that was requested more often is found (Object::UpdateSortedArray()).
+ * Aggregates a factory and makes GetObject() return it for ns-3's factory. If two objects have the
+ * same type, the one that was requested more often is returned (Object::UpdateSortedArray()).
  * @tparam Base ns-3's factory
  * @tparam Factory the factory
  */

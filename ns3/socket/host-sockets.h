@@ -19,35 +19,36 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The host's sockets of one node: an agent in this process, which the reactor's loop serves.
+ * @brief The sockets of this machine's kernel for one node: an agent in this process, which the
+ * reactor's loop serves.
  *
- * Requests of applications are carried out at the end of the instant; what happens to the sockets
- * arrives in events of the node. No threads.
+ * Requests of applications are performed at the end of the instant; events of the sockets arrive in
+ * events of the node. No threads.
  */
 class HostSockets
 {
   public:
-    /** What kind of socket to open. */
+    /** The kind of socket to open. */
     using Request = viaduct::guest::agent::OpenSocket;
     /** Opens a socket in the node's network namespace; throws viaduct::Error. */
     using Opener = viaduct::guest::service::Sockets::Opener;
 
-    /** Gives a node the host's sockets, until it is disposed of.
+    /** Gives a node sockets of this machine's kernel, until the node is disposed of.
      * @param node the node, which has no KernelSocketStack
-     * @param open opens its sockets
-     * @return its stack, for SetDevice()
+     * @param open opens the node's sockets
+     * @return the node's stack, for SetDevice()
      * @throw viaduct::UsageError if the simulator is not ReactorSimulatorImpl
      */
     static Ptr<KernelSocketStack> Install(Ptr<Node> node, Opener open);
 
-    /** Lets applications that ask for ns3::TcpSocketFactory or ns3::UdpSocketFactory, or that
-     * cannot be told a factory, have the host's sockets.
+    /** Gives sockets of this machine's kernel to applications that ask for ns3::TcpSocketFactory or
+     * ns3::UdpSocketFactory, or that have no attribute for a factory.
      * @param node a node of Install()
      */
     static void MakeDefault(Ptr<Node> node);
 
     /**
-     * @param nodeId the context of its events
+     * @param nodeId the node in whose context events run
      * @param open opens sockets
      */
     HostSockets(uint32_t nodeId, Opener open);
@@ -59,9 +60,9 @@ class HostSockets
     bool Work();
 
     Ptr<ReactorSimulatorImpl> m_reactor;        //!< serves the agent
-    viaduct::guest::service::HostAgent m_agent; //!< has the sockets
-    viaduct::guest::AgentClient m_client;       //!< of the agent
-    uint32_t m_port;                            //!< the agent's number in the reactor
+    viaduct::guest::service::HostAgent m_agent; //!< holds the sockets
+    viaduct::guest::AgentClient m_client;       //!< sends requests to the agent
+    uint32_t m_port;                            //!< the agent's id in the reactor
 };
 
 } // namespace ns3

@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-// These headers need declarations of those above.
+// The kernel's headers below need declarations of the headers above.
 #include <linux/dccp.h>
 #include <linux/sctp.h>
 

@@ -22,10 +22,10 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** @param kind what kind of socket */
+    /** @param kind the kind of socket */
     explicit KernelMessageSocket(const KernelSocketCore::Kind& kind);
 
-    /** @param size how many bytes may be sent but not yet accepted by the kernel */
+    /** @param size the maximum of bytes sent but not yet accepted by the kernel */
     void SetSndBufSize(uint32_t size)
     {
         Core().SetSendBuffer(size);
@@ -37,7 +37,7 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
         return Core().GetSendBuffer();
     }
 
-    /** @param size how many bytes may wait for the application */
+    /** @param size the maximum of bytes that wait for the application */
     void SetRcvBufSize(uint32_t size)
     {
         Core().SetReceiveBuffer(size);
@@ -86,7 +86,7 @@ class KernelSctpSocket : public KernelMessageSocket
     static TypeId GetTypeId();
     KernelSctpSocket();
 
-    /** @param noDelay send small messages at once (SCTP_NODELAY) */
+    /** @param noDelay whether to send small messages at once (SCTP_NODELAY) */
     void SetNoDelay(bool noDelay);
     /** @return the value of SetNoDelay() */
     bool GetNoDelay() const

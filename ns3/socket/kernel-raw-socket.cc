@@ -9,7 +9,7 @@
 #include "ns3/ipv6-header.h"
 #include "ns3/uinteger.h"
 
-// Before the kernel's headers, which leave out what libc's have defined (linux/libc-compat.h).
+// Included before the kernel's headers, which omit libc's definitions (linux/libc-compat.h).
 #include <netinet/in.h>
 
 #include <linux/icmp.h>
@@ -83,7 +83,7 @@ KernelRawSocket::IsForGroup(const KernelSocketCore::Data& data) const
 }
 
 // ns-3's Radvd binds first and sets the protocol afterwards, but the kernel needs the protocol to
-// open a socket; and it binds to a group without an interface, but the kernel needs one.
+// open a socket; Radvd also binds to a group without an interface, but the kernel needs one.
 int
 KernelRawSocket::Bind(const Address& address)
 {

@@ -18,7 +18,7 @@ namespace ns3
  * @brief A raw IPv4 or IPv6 socket of the node's kernel, with the attributes of ns-3's own.
  *
  * As in ns-3, packets arrive with their IP header in both families; the kernel does not deliver
- * that of IPv6, so it is rebuilt from the kernel's metadata of the packet.
+ * the IPv6 header, so it is rebuilt from the kernel's metadata of the packet.
  */
 class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
 {
@@ -31,8 +31,8 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     using KernelSocketMixin::Bind;
     int Bind(const Address& address) override;
     /**
-     * @param allow whether it may send to broadcast addresses: it always may, as in ns-3
-     * @return whether that is so
+     * @param allow whether to allow sending to broadcast addresses; always allowed, as in ns-3
+     * @return whether the request was fulfilled
      */
     bool SetAllowBroadcast(bool allow) override;
     /** @param protocol the IP protocol; must be set before any use of the socket except Bind() */
@@ -69,7 +69,7 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     uint16_t m_protocol{0};             //!< attribute Protocol
     uint32_t m_icmpFilter{0};           //!< attribute IcmpFilter
     bool m_headerInclude{false};        //!< attribute IpHeaderInclude
-    Address m_bindAddress;              //!< of Bind(), until there is a protocol
+    Address m_bindAddress;              //!< argument of Bind(), until a protocol is set
     std::optional<Ipv6Address> m_group; //!< the only accepted destination
 };
 

@@ -26,12 +26,12 @@ namespace ns3::kernelsocket
 
 /**
  * @param address InetSocketAddress, Inet6SocketAddress, Ipv4Address or Ipv6Address
- * @return the same for the agent; nothing for an address of another type
+ * @return the address for the agent; none for an address of another type
  */
 std::optional<viaduct::guest::agent::Endpoint> ToEndpoint(const Address& address);
 
 /**
- * @param endpoint from the agent
+ * @param endpoint an address from the agent
  * @return InetSocketAddress or Inet6SocketAddress; an invalid address for none
  */
 Address FromEndpoint(const viaduct::guest::agent::Endpoint& endpoint);
@@ -50,9 +50,9 @@ bool IsGroup(const viaduct::guest::agent::Endpoint& endpoint);
 
 /**
  * @param node a node whose stack is a kernel
- * @param interface of its Ipv4 or Ipv6 object
- * @param ipv6 whether of the Ipv6 object
- * @return the kernel's number of that interface; 0: it has none, or not yet
+ * @param interface an interface number of the node's Ipv4 or Ipv6 object
+ * @param ipv6 whether the number is the Ipv6 object's
+ * @return the interface's index in the kernel; 0: it has none, or not yet
  */
 int InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6);
 

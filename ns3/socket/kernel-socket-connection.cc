@@ -106,7 +106,7 @@ KernelSocketCore::BecomeAccepted(const KernelSocketCore& listener, const agent::
     m_stack = listener.m_stack;
     m_kind = listener.m_kind;
     m_family = listener.m_family;
-    m_synced = listener.m_synced; // accepted sockets inherit them
+    m_synced = listener.m_synced; // accepted sockets inherit the options
     m_shutdownSend = listener.m_shutdownSend;
     m_shutdownRecv = listener.m_shutdownRecv;
     m_sendBuffer = listener.m_sendBuffer;
@@ -137,8 +137,8 @@ KernelSocketCore::ShutdownRecv()
     return 0;
 }
 
-// As in ns-3, closing a connection ends only the sending. When the peer ends its own sending, too,
-// the kernel's socket is closed and the application is told. A connection with data that the
+// Closes a connection; this ends only the sending, as in ns-3. When the peer ends its sending, too,
+// the kernel's socket is closed and the application is notified. A connection with data that the
 // application has not read is reset.
 int
 KernelSocketCore::Close()
@@ -195,7 +195,7 @@ KernelSocketCore::CloseInKernel(bool abort)
     {
         m_stack->GetAgent().Detach(m_number);
     }
-    // Runs in an event of its own, because it may release the last reference to this object's user.
+    // Runs in a separate event, because it may release the last reference to this object's user.
     Simulator::ScheduleNow(&KernelSocketStack::Release, m_stack, m_number);
     m_number = 0;
 }
@@ -212,7 +212,7 @@ KernelSocketCore::OnEnd()
     }
     else if (m_shutdownSend)
     {
-        Close(); // as in ns-3's TCP: both directions have ended
+        Close(); // both directions have ended, as in ns-3's TCP
     }
 }
 
@@ -223,7 +223,7 @@ KernelSocketCore::OnBroken(int errorNumber)
     m_errno = kernelsocket::ToSocketErrno(errorNumber);
     if (!m_kind.connects)
     {
-        return; // an ICMP error: the next datagram may fare better
+        return; // an ICMP error: the next datagram may arrive
     }
     m_ended = true;
     m_closing = true;

@@ -173,9 +173,9 @@ KernelSocketCore::Claim(const Endpoint& endpoint)
     return true;
 }
 
-// A link-local address belongs to one interface, which ns-3's socket addresses do not contain. One
-// of the node's own tells it; others are behind the device that the socket is bound to, or behind
-// the node's only one.
+// Returns the device of a link-local address, which belongs to one interface that ns-3's socket
+// addresses do not contain. An address of the node itself identifies its device; any other address
+// is behind the device that the socket is bound to, or behind the node's only device.
 Ptr<NetDevice>
 KernelSocketCore::DeviceOf(const Ipv6Address& address) const
 {
@@ -314,7 +314,7 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
     }
     if (code == Code::kSend && m_kind.stream && m_state == CONNECTED)
     {
-        OnBroken(errorNumber); // its bytes are lost: the kernel tells a reset only once, here
+        OnBroken(errorNumber); // the bytes are lost: the kernel reports a reset only once, here
     }
 }
 

@@ -36,13 +36,13 @@ class NetDevice;
  * The kernel's socket is opened when its address family is known (Bind, Connect, SendTo). Data that
  * the application sends is passed to the agent at the end of the instant, at most "send buffer"
  * bytes more than the kernel has accepted; arriving data is fetched up to "receive buffer" bytes
- * ahead of the application, the rest stays in the kernel's buffer and closes its window. Only bytes
- * are transferred: packet tags and packet boundaries of streams are lost.
+ * ahead of the application, further data stays in the kernel's buffer and closes its window. Only
+ * bytes are transferred: packet tags and packet boundaries of streams are lost.
  */
 class KernelSocketCore : public viaduct::guest::SocketEvents
 {
   public:
-    /** What kind of socket this is. */
+    /** The kind of a socket. */
     struct Kind
     {
         Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< ns-3's type
@@ -51,11 +51,12 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
         bool connects{false};                                   //!< connection-oriented
         bool stream{false};                                     //!< bytes without boundaries
         uint32_t maxDatagram{0};                                //!< largest message; 0: any
-        bool halfCloses{true}; //!< shutdown(2) tells the peer that nothing more comes
+        bool halfCloses{true}; //!< whether shutdown(2) notifies the peer of the end of the data
     };
 
-    //! The default of both directions in bytes, as in ns-3's sockets; the kernel then chooses its
-    // own sizes.
+    /** The default of both directions in bytes, as in ns-3's sockets; the kernel then chooses its
+     * own sizes.
+     */
     static constexpr uint32_t DEFAULT_BUFFER = 131072;
 
     /** Makes a socket of the same class and with the same callbacks; returns it and its core. */
@@ -63,7 +64,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
 
     /**
      * @param socket the ns-3 socket that uses this core; must outlive it
-     * @param kind what kind of socket
+     * @param kind the kind of socket
      * @param fork makes the socket of an accepted connection
      */
     KernelSocketCore(Socket& socket, const Kind& kind, Fork fork);
@@ -71,7 +72,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     KernelSocketCore(const KernelSocketCore&) = delete;
     KernelSocketCore& operator=(const KernelSocketCore&) = delete;
 
-    /** @return what kind of socket this is */
+    /** @return the kind of this socket */
     const Kind& GetKind() const
     {
         return m_kind;
@@ -92,20 +93,21 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     }
 
     /**
-     * @param listener the socket that has accepted the connection which becomes this socket's
+     * Takes over a connection.
+     * @param listener the socket that has accepted the connection
      * @param accepted the number and the addresses of the connection's socket in the kernel
      */
     void BecomeAccepted(const KernelSocketCore& listener,
                         const viaduct::guest::agent::Accepted& accepted);
 
     /**
-     * @param bytes that the agent may have and the kernel has not accepted; unless it is ns-3's
-     * default, also sets the kernel's buffer (SO_SNDBUF)
+     * @param bytes the maximum that the agent may have and the kernel has not accepted; unless it
+     * is ns-3's default, also sets the kernel's buffer (SO_SNDBUF)
      */
     void SetSendBuffer(uint32_t bytes);
     /**
-     * @param bytes that may wait here for the application; unless it is ns-3's default, also sets
-     * the kernel's buffer (SO_RCVBUF)
+     * @param bytes the maximum that may wait here for the application; unless it is ns-3's default,
+     * also sets the kernel's buffer (SO_RCVBUF)
      */
     void SetReceiveBuffer(uint32_t bytes);
     /** @return the bytes of SetSendBuffer() */
@@ -125,7 +127,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int BindAny(bool ipv6);
     int Connect(const Address& address);
     int Listen(uint32_t backlog);
-    // Flags that change what is sent, or how (MSG_OOB...), are refused: ERROR_OPNOTSUPP.
+    // Flags that change the data sent, or its handling (MSG_OOB...), are refused: ERROR_OPNOTSUPP.
     int Send(Ptr<const Packet> packet, uint32_t flags);
     int SendTo(Ptr<const Packet> packet, uint32_t flags, const Address& to);
     Ptr<Packet> RecvFrom(uint32_t maxSize, uint32_t flags, Address* from);
@@ -152,55 +154,55 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
 
     /**
      * @param level SOL_SOCKET, IPPROTO_TCP...
-     * @param name of the option
-     * @param value its value; kept for a socket that is not open yet, and set in the order of the
-     * calls
+     * @param name the option
+     * @param value the option's value; kept for a socket that is not open yet, and set in the order
+     * of the calls
      * @return 0
      */
     int SetSockOpt(int level, int name, std::span<const std::byte> value);
     /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
     int SetSockOpt(int level, int name, int value);
-    /** Returns an option's value, once the node's interfaces are known; owns all that it uses. */
+    /** Returns an option's value, once the node's interfaces are known; owns all data it uses. */
     using LateValue = viaduct::guest::AgentClient::Payload;
-    /** The same with a value that depends on an interface index, which is unknown before the start
+    /** Sets an option whose value depends on an interface index, which is unknown before the start
      * of the simulation.
      * @param level SOL_SOCKET, IPPROTO_TCP...
-     * @param name of the option
-     * @param value returns its value
+     * @param name the option
+     * @param value returns the option's value
      * @return 0
      */
     int SetSockOptLate(int level, int name, LateValue value);
     /**
      * @param level SOL_SOCKET, IPPROTO_TCP...
-     * @param name of the option
-     * @param value gets the value
+     * @param name the option
+     * @param value set to the option's value
      * @return 0, or -1 if the kernel has no such option, or the socket is not open
      */
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
-    /** How it sends to groups. The kernel's socket gets these with its next packet to one. */
+    /** The options for packets to groups; set on the kernel's socket with its next such packet. */
     struct Groups
     {
-        uint8_t hops{0}; //!< time to live or hop limit; 0: as of any other packet
+        uint8_t hops{0}; //!< time to live or hop limit; 0: as for all packets
         int32_t interface {
             0
-        };                //!< of the node's Ipv4 or Ipv6 object; 0 and less: by the routes
-        bool loop{false}; //!< members on the node itself get the packets, too
+        };                //!< number in the node's Ipv4 or Ipv6 object; 0 and less: by the routes
+        bool loop{false}; //!< whether members on the node itself receive the packets, too
     };
 
-    /** @return them, to be read and changed at any time */
+    /** @return the options for packets to groups, to be read and changed at any time */
     Groups& GroupOptions()
     {
         return m_groups;
     }
 
-    /** @return whether it is an IPv6 socket; a socket that is not open has no family */
+    /** @return true if this is an IPv6 socket; a socket that is not open has no family */
     bool IsIpv6() const;
     /**
      * Modifies a received packet; returns false if the packet is not for this socket and is
      * dropped.
      */
     using Prepare = std::function<bool(Ptr<Packet>, const Data&)>;
-    /** @param prepare is called with each received packet before the application can read it */
+    /** @param prepare called with each received packet before the application can read it */
     void SetPrepare(Prepare prepare)
     {
         m_prepare = std::move(prepare);
@@ -227,11 +229,11 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     enum State
     {
         UNOPENED,   //!< the kernel has no socket yet
-        OPEN,       //!< the kernel has one, which is not connected
-        LISTENING,  //!< it accepts connections
-        CONNECTING, //!< the kernel was asked to connect it
-        CONNECTED,  //!< it is connected, or is a datagram socket that has a peer
-        CLOSED      //!< the kernel has none any more
+        OPEN,       //!< the kernel has a socket, which is not connected
+        LISTENING,  //!< the kernel's socket accepts connections
+        CONNECTING, //!< the kernel was asked to connect its socket
+        CONNECTED,  //!< the socket is connected, or is a datagram socket that has a peer
+        CLOSED      //!< the kernel has no socket any more
     };
 
     /** A datagram or a piece of a stream. */
@@ -245,8 +247,8 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     struct Option
     {
         int level;       //!< SOL_SOCKET...
-        int name;        //!< of the option
-        LateValue value; //!< returns its value
+        int name;        //!< the option
+        LateValue value; //!< returns the option's value
     };
 
     /** The protected functions of Socket that a core calls. */
@@ -273,7 +275,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     void TellOption(const Option& option);
     /**
      * @param packet the packet that is sent next, whose tags set options; null: none
-     * @param to its destination; null: it has none
+     * @param to the packet's destination; null: none
      */
     void SyncOptions(Ptr<const Packet> packet = nullptr, const Endpoint* to = nullptr);
     void SyncGroupOptions(int tagged);
@@ -295,30 +297,30 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
                   uint16_t flags = 0);
 
     Socket& m_socket;                  //!< the socket that uses this core
-    Kind m_kind;                       //!< what kind of socket
-    Fork m_fork;                       //!< makes another such socket
-    Ptr<Node> m_node;                  //!< its node
-    Ptr<KernelSocketStack> m_stack;    //!< of the node
+    Kind m_kind;                       //!< the kind of socket
+    Fork m_fork;                       //!< makes another socket of this kind
+    Ptr<Node> m_node;                  //!< the socket's node
+    Ptr<KernelSocketStack> m_stack;    //!< the node's stack
     State m_state{UNOPENED};           //!< the state
-    uint32_t m_number{0};              //!< of the kernel's socket; 0: none
+    uint32_t m_number{0};              //!< number of the kernel's socket; 0: none
     int m_family{0};                   //!< AF_INET, AF_INET6, or 0
-    bool m_bound{false};               //!< the kernel was asked to bind it
-    bool m_sent{false};                //!< a datagram was sent
-    Ptr<NetDevice> m_device;           //!< the device it is bound to; null: none
+    bool m_bound{false};               //!< whether the kernel was asked to bind the socket
+    bool m_sent{false};                //!< whether a datagram was sent
+    Ptr<NetDevice> m_device;           //!< the device that the socket is bound to; null: none
     std::optional<Endpoint> m_claimed; //!< the name that Bind() claimed for a datagram socket
-    std::optional<Endpoint> m_local;   //!< its own address, once it is known
-    std::optional<Endpoint> m_peer;    //!< its peer's address, once there is one
+    std::optional<Endpoint> m_local;   //!< the local address, once it is known
+    std::optional<Endpoint> m_peer;    //!< the peer's address, once there is one
     uint32_t m_bindRequest{0};         //!< number of the last request to bind; 0: none
-    mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR}; //!< of the last failure
+    mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR}; //!< error of the last failure
     std::optional<int> m_answer; //!< errno of the awaited request, if it has failed
     std::optional<std::vector<std::byte>> m_option; //!< value of the awaited option
-    bool m_shutdownSend{false};                     //!< ShutdownSend() was called
-    bool m_shutdownRecv{false};                     //!< ShutdownRecv() was called
-    bool m_closing{false};                          //!< Close() was called
-    bool m_ended{false};                            //!< the peer has ended its sending
-    bool m_closeNotified{false};                    //!< one of the close callbacks was called
+    bool m_shutdownSend{false};                     //!< whether ShutdownSend() was called
+    bool m_shutdownRecv{false};                     //!< whether ShutdownRecv() was called
+    bool m_closing{false};                          //!< whether Close() was called
+    bool m_ended{false};                            //!< whether the peer has ended its sending
+    bool m_closeNotified{false};                    //!< whether a close callback was called
     bool m_broadcast{false};                        //!< SetAllowBroadcast()
-    bool m_refused{false};                          //!< a datagram could not be sent
+    bool m_refused{false};                          //!< whether a datagram could not be sent
     uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< SetSendBuffer()
     uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< SetReceiveBuffer()
     uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not accepted
@@ -326,9 +328,9 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     uint64_t m_available{0};         //!< bytes in m_received
     std::deque<Received> m_received; //!< data waiting for the application
     std::map<std::pair<int, int>, int> m_synced; //!< present options of the kernel's socket
-    std::vector<Option> m_options;               //!< set before the socket was opened
+    std::vector<Option> m_options;               //!< options set before the socket was opened
     Groups m_groups;                             //!< GroupOptions()
-    int32_t m_groupInterface{0};                 //!< the kernel's socket has of them
+    int32_t m_groupInterface{0};                 //!< Groups::interface that the kernel's socket has
     Prepare m_prepare;                           //!< SetPrepare()
 };
 

@@ -25,11 +25,11 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Creates sockets of one class, which are those of the node's kernel.
+ * @brief Creates sockets of one class, which are sockets of the node's kernel.
  *
- * Its TypeId has the name of the alias below. On a node of KernelStackHelper, applications that ask
- * for Base, one of ns-3's factories of a protocol, get this factory.
- * @tparam Base the factory that it replaces for applications
+ * The factory's TypeId has the name of the alias below. On a node of KernelStackHelper,
+ * applications that ask for Base, one of ns-3's factories of a protocol, get this factory.
+ * @tparam Base the factory that this one replaces for applications
  * @tparam KernelSocket the sockets' class
  */
 template <class Base, class KernelSocket>
@@ -39,7 +39,7 @@ class KernelSocketFactory : public Base
     /** @return the object TypeId */
     static TypeId GetTypeId()
     {
-        // ns-3 has a factory of raw sockets for each family, the kernel's class serves both.
+        // ns-3 has a factory of raw sockets for each family; the kernel's class serves both.
         const std::string name = std::is_same_v<Base, Ipv6RawSocketFactory>
                                      ? "ns3::KernelRaw6Socket"
                                      : KernelSocket::GetTypeId().GetName();
@@ -66,7 +66,9 @@ using KernelUdpSocketFactory = KernelSocketFactory<UdpSocketFactory, KernelUdpSo
  * The factory of raw sockets of both families, for applications that ask for ns-3's IPv4 factory.
  */
 using KernelRawSocketFactory = KernelSocketFactory<Ipv4RawSocketFactory, KernelRawSocket>;
-/** The same for applications that ask for ns-3's IPv6 factory. */
+/**
+ * The factory of raw sockets of both families, for applications that ask for ns-3's IPv6 factory.
+ */
 using KernelRaw6SocketFactory = KernelSocketFactory<Ipv6RawSocketFactory, KernelRawSocket>;
 /** The factory of DCCP sockets. */
 using KernelDccpSocketFactory = KernelSocketFactory<SocketFactory, KernelDccpSocket>;

@@ -30,25 +30,25 @@ class KernelSocketOptions
     /** Calls setsockopt(2) in the kernel, before the application's next operation. If the kernel
      * refuses the option, GetErrno() returns the error.
      * @param level SOL_SOCKET, IPPROTO_TCP...
-     * @param name of the option
-     * @param value its value
-     * @param size of the value in bytes
+     * @param name the option
+     * @param value the option's value
+     * @param size the value's bytes
      * @return 0
      */
     virtual int SetSockOpt(int level, int name, const void* value, uint32_t size) = 0;
     /** Calls getsockopt(2) in the kernel at the present instant.
      * @param level SOL_SOCKET, IPPROTO_TCP...
-     * @param name of the option
-     * @return its value; empty if there is none (GetErrno() says why)
+     * @param name the option
+     * @return the option's value; empty if there is none (GetErrno() returns the reason)
      */
     virtual std::vector<std::byte> GetSockOpt(int level, int name) = 0;
 };
 
 /**
  * @ingroup viaduct
- * @brief Implements Base, one of ns-3's abstract socket classes, by a kernel's socket.
+ * @brief Implements Base, one of ns-3's abstract socket classes, with a socket of a kernel.
  * @tparam Base Socket, TcpSocket, UdpSocket
- * @tparam Self the class that derives from this
+ * @tparam Self the class that derives from this one
  */
 template <class Base, class Self>
 class KernelSocketMixin : public Base, public KernelSocketOptions
@@ -184,19 +184,20 @@ class KernelSocketMixin : public Base, public KernelSocketOptions
         return value;
     }
 
-    // Without these the overloads above would hide Socket's own.
+    // Declares the base class's overloads, which the overloads above would hide.
     using Base::Recv;
     using Base::RecvFrom;
     using Base::Send;
     using Base::SendTo;
 
   protected:
-    /** @param kind what kind of socket */
+    /** @param kind the kind of socket */
     explicit KernelSocketMixin(const KernelSocketCore::Kind& kind) : m_core(MakeCore(kind))
     {
     }
 
-    /** Creates a socket for a connection that @p other accepts, with its settings and callbacks.
+    /** Creates a socket for a connection that @p other accepts, with @p other's settings and
+     * callbacks.
      * @param other the listening socket
      */
     KernelSocketMixin(const KernelSocketMixin& other)
@@ -217,7 +218,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions
     }
 
   private:
-    static constexpr uint32_t BACKLOG = 4096; //!< the kernel's own limit (somaxconn) is the bound
+    static constexpr uint32_t BACKLOG = 4096; //!< the kernel's limit (somaxconn) applies
 
     std::unique_ptr<KernelSocketCore> MakeCore(const KernelSocketCore::Kind& kind)
     {

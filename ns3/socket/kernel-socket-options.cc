@@ -25,9 +25,9 @@ using agent::BytesOf;
 namespace
 {
 
-constexpr int DEFAULT_HOPS = 64; //!< of ns-3's IP layers (DefaultTtl), and of kernels but to groups
+constexpr int DEFAULT_HOPS = 64; //!< default of ns-3's IP layers, and of kernels except to groups
 
-// The hop limit from a packet's tag, which routing protocols and Radvd add; -1: none.
+// Returns the hop limit of a packet's tag, which routing protocols and Radvd add; -1: no tag.
 int
 HopLimitOf(Ptr<const Packet> packet)
 {
@@ -40,7 +40,7 @@ HopLimitOf(Ptr<const Packet> packet)
     return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
 }
 
-// What a new socket of the kernel's has for an option of SyncOption().
+// Returns the value of an option of SyncOption() in a new socket of the kernel.
 int
 KernelDefault(int level, int name)
 {
@@ -56,7 +56,7 @@ KernelDefault(int level, int name)
     return group ? 1 : 0;
 }
 
-// 0 means "not set", both in ns-3 and in the kernel.
+// Returns the default for 0, which means "not set" both in ns-3 and in the kernel.
 int
 OrDefault(uint8_t hopLimit)
 {
@@ -72,8 +72,8 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
     const bool ipv6 = IsIpv6();
     const int tagged = packet ? HopLimitOf(packet) : -1;
     SyncOption(SOL_SOCKET, SO_PRIORITY, m_socket.GetPriority());
-    // What comes with datagrams is always asked for, because OLSR, RIP and others request it when
-    // the socket is bound already, and some never send by it.
+    // The metadata of datagrams is always requested, because OLSR, RIP and further protocols ask
+    // for it when the socket is bound already, and some never send by it.
     const int datagrams = m_kind.connects ? 0 : 1;
     if (datagrams != 0)
     {
@@ -105,7 +105,8 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet, const Endpoint* to)
     }
 }
 
-// A kernel's own choices differ from ns-3's: one hop, and members on the node get the packets, too.
+// Sets ns-3's defaults for groups. A kernel's defaults are one hop, and that members on the node
+// receive the packets, too.
 void
 KernelSocketCore::SyncGroupOptions(int tagged)
 {
@@ -210,7 +211,7 @@ KernelSocketCore::SetReceiveBuffer(uint32_t bytes)
     }
 }
 
-// Connection-oriented sockets have no broadcasts to allow.
+// Does nothing for connection-oriented sockets, which have no broadcasts.
 bool
 KernelSocketCore::SetAllowBroadcast(bool allow)
 {

@@ -61,8 +61,8 @@ KernelSocketStack::Install(Ptr<Node> node,
     node->AggregateObject(CreateObject<KernelDccpSocketFactory>());
     node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
     node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
-    // ns-3's IPv6 layer brings a factory of its own raw sockets. Of two objects of the same type,
-    // the one that was requested more often is found (Object::UpdateSortedArray()).
+    // ns-3's IPv6 layer has a separate factory of raw sockets. If two objects have the same type,
+    // the one that was requested more often is returned (Object::UpdateSortedArray()).
     node->GetObject<KernelRaw6SocketFactory>();
     return stack;
 }

@@ -28,12 +28,12 @@ class Node;
 /**
  * @ingroup viaduct
  * @brief The state shared by the kernel sockets of one node: the agent of the node's guest, the
- * node's number there, and the mapping of ns-3 devices to interfaces of the kernel.
+ * node's number in the guest, and the mapping of ns-3 devices to interfaces of the kernel.
  *
- * Install() aggregates it to a node, with every kernel socket factory; @c KernelStackHelper does
- * so. On a node with HostSockets the agent is in the simulator's process. The stack keeps open
- * sockets alive, as ns-3's transport protocols do: an application may release one that still has
- * data to deliver.
+ * KernelStackHelper calls Install(), which aggregates the stack to a node, with every kernel socket
+ * factory. On a node with HostSockets the agent is in the simulator's process. The stack keeps open
+ * sockets alive, as ns-3's transport protocols do: an application may release a socket that still
+ * has data to deliver.
  */
 class KernelSocketStack : public Object
 {
@@ -41,31 +41,31 @@ class KernelSocketStack : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** Creates one and aggregates it to a node.
+    /** Creates a stack and aggregates it to a node.
      * @param node the node
-     * @param agent the agent that has its sockets
-     * @param number the node's number there
+     * @param agent the agent that holds the node's sockets
+     * @param number the node's number at the agent
      * @return the stack
      */
     static Ptr<KernelSocketStack> Create(Ptr<Node> node,
                                          std::shared_ptr<viaduct::guest::AgentClient> agent,
                                          uint32_t number);
-    /** Creates one and aggregates it and the socket factories to a node without transport
+    /** Creates a stack and aggregates it and the socket factories to a node without transport
      * protocols.
      * @param node the node
-     * @param agent the agent of its guest
-     * @param number the node's number there (AgentClient::CreateNode)
+     * @param agent the agent of the node's guest
+     * @param number the node's number at the agent (AgentClient::CreateNode)
      * @return the stack
      */
     static Ptr<KernelSocketStack> Install(Ptr<Node> node,
                                           std::shared_ptr<viaduct::guest::AgentClient> agent,
                                           uint32_t number);
 
-    /** Sets the kernel's interface of a device. Of several devices of one interface, packets arrive
-     * on the last.
+    /** Sets the kernel's interface of a device. If several devices share an interface, packets
+     * arrive on the last one.
      * @param device the ns-3 device
-     * @param ifindex its interface's index on the node
-     * @param name its interface's name on the node
+     * @param ifindex the interface's index on the node
+     * @param name the interface's name on the node
      */
     void SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name)
     {
@@ -75,12 +75,12 @@ class KernelSocketStack : public Object
 
     /**
      * @param device a device of the node
-     * @return its interface's name on the node; empty if it has none
+     * @return the name of the device's interface on the node; empty if it has none
      */
     std::string GetInterfaceName(Ptr<NetDevice> device) const;
     /**
      * @param device a device of the node
-     * @return its interface's index on the node; 0 if it has none
+     * @return the index of the device's interface on the node; 0 if it has none
      */
     int GetInterfaceIndex(Ptr<NetDevice> device) const;
     /**
@@ -97,7 +97,7 @@ class KernelSocketStack : public Object
 
     /** @return the agent of the node's guest */
     viaduct::guest::AgentClient& GetAgent() const;
-    /** @return the node's number there */
+    /** @return the node's number at the agent */
     uint32_t GetNumber() const
     {
         return m_number;
@@ -105,8 +105,8 @@ class KernelSocketStack : public Object
 
     /**
      * @tparam Client a client of the agent for one subject, constructed from an AgentClient
-     * @return the one client of the guest, shared by the guest's nodes; it lives as long as it is
-     * referenced
+     * @return the guest's single client of this type, shared by the guest's nodes; it exists as
+     * long as it is referenced
      */
     template <class Client>
     std::shared_ptr<Client> GetClient() const
@@ -122,7 +122,7 @@ class KernelSocketStack : public Object
         return client;
     }
 
-    /** Sets what brings the routes of the node's kernel up to date before a socket needs them:
+    /** Sets the function that updates the routes of the node's kernel before a socket needs them:
      * ns-3's routing protocols do not report routes that are set by hand.
      * @param update called before each Connect() and before a socket's first datagram
      */
@@ -143,17 +143,17 @@ class KernelSocketStack : public Object
     /** The name of a datagram socket, which must be unique: port, address and family, device. */
     using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
     /** Reserves a name for a socket until it is released.
-     * @param number of the socket
-     * @param name the name it is bound to
+     * @param number the socket's number
+     * @param name the name that the socket is bound to
      * @return false, without a change, if another socket has the name
      */
     bool Claim(uint32_t number, const Name& name);
-    /** @param number of a socket that releases its name */
+    /** @param number the number of a socket that releases its name */
     void Unclaim(uint32_t number);
 
     /**
      * Keeps an open socket alive until Release().
-     * @param number its number
+     * @param number the socket's number
      * @param socket the socket
      */
     void Keep(uint32_t number, Ptr<Socket> socket)
@@ -161,7 +161,7 @@ class KernelSocketStack : public Object
         m_open[number] = socket;
     }
 
-    /** @param number of a socket that is closed */
+    /** @param number the number of a socket that is closed */
     void Release(uint32_t number);
     /** @return the open sockets by their numbers */
     const std::map<uint32_t, Ptr<Socket>>& GetOpenSockets() const
@@ -175,16 +175,16 @@ class KernelSocketStack : public Object
   private:
     struct Interface
     {
-        int ifindex;      //!< on the node
-        std::string name; //!< on the node
+        int ifindex;      //!< index on the node
+        std::string name; //!< name on the node
     };
 
-    std::shared_ptr<viaduct::guest::AgentClient> m_agent; //!< of the node's guest
-    uint32_t m_number{0};                                 //!< of the node there
+    std::shared_ptr<viaduct::guest::AgentClient> m_agent; //!< agent of the node's guest
+    uint32_t m_number{0};                                 //!< number of the node at the agent
     std::map<Ptr<NetDevice>, Interface> m_devices;        //!< the node's devices
-    std::map<int, Ptr<NetDevice>> m_byIndex;              //!< where packets arrive
+    std::map<int, Ptr<NetDevice>> m_byIndex;              //!< the device that receives packets
     std::map<uint32_t, Ptr<Socket>> m_open;               //!< open sockets
-    std::map<Name, uint32_t> m_names;                     //!< of datagram sockets
+    std::map<Name, uint32_t> m_names;                     //!< names of datagram sockets
     std::function<void()> m_updateRoutes;                 //!< SetRouteUpdate()
 };
 

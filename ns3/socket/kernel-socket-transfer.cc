@@ -24,7 +24,7 @@ using agent::BytesOf;
 namespace
 {
 
-/// Of send(): what they ask for is so in a simulation.
+/// Flags of send() whose effect a simulation always has.
 constexpr uint32_t HARMLESS_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
 
 Ptr<Packet>
@@ -65,7 +65,7 @@ KernelSocketCore::SendTo(Ptr<const Packet> packet, uint32_t flags, const Address
 {
     if (m_kind.connects)
     {
-        return Send(packet, flags); // as in ns-3's TCP: the address is not needed
+        return Send(packet, flags); // the address is ignored, as in ns-3's TCP
     }
     if ((flags & ~HARMLESS_FLAGS) != 0)
     {
@@ -126,7 +126,8 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
         } while (!rest.empty());
     }
     m_unwritten += size;
-    // Protocols send little by raw sockets, and learn of failures at once, as from ns-3's own.
+    // Protocols send little by raw sockets, and are notified of failures at once, as by ns-3's own
+    // raw sockets.
     if (m_kind.type == SOCK_RAW && m_stack->HasAgent())
     {
         m_refused = false;
@@ -209,7 +210,7 @@ KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
     }
     if (m_received.front().packet->GetSize() > maxSize)
     {
-        m_errno = Socket::ERROR_AGAIN; // as ns-3's UDP: not a part of a datagram
+        m_errno = Socket::ERROR_AGAIN; // no part of a datagram is returned, as in ns-3's UDP
         return nullptr;
     }
     const Ptr<Packet> taken = m_received.front().packet;

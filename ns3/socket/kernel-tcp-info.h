@@ -16,39 +16,39 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A TCP socket as the kernel sees it (struct tcp_info of linux/tcp.h).
+ * @brief The state of a TCP socket in the kernel (struct tcp_info of linux/tcp.h).
  */
 struct KernelTcpInfo
 {
     uint64_t socket;               //!< identifies the socket in its guest (SO_COOKIE)
     Address local;                 //!< InetSocketAddress or Inet6SocketAddress
-    Address peer;                  //!< the same
-    std::string state;             //!< as ss(8) names it: ESTAB, FIN-WAIT-1...
+    Address peer;                  //!< InetSocketAddress or Inet6SocketAddress
+    std::string state;             //!< state by its ss(8) name: ESTAB, FIN-WAIT-1...
     std::string caState;           //!< congestion state: Open, Disorder, CWR, Recovery, Loss
     std::string congestionControl; //!< cubic...
     uint32_t cwnd;                 //!< congestion window, segments
-    uint32_t ssthresh;             //!< slow start threshold, segments; at first 0x7fffffff
-    uint32_t mss;                  //!< of sent segments, bytes
-    Time rtt;                      //!< smoothed
-    Time rttvar;                   //!< its mean deviation
-    Time minRtt;                   //!< smallest of the last minutes
+    uint32_t ssthresh;             //!< slow start threshold, segments; initially 0x7fffffff
+    uint32_t mss;                  //!< maximum size of sent segments, bytes
+    Time rtt;                      //!< smoothed round-trip time
+    Time rttvar;                   //!< mean deviation of the round-trip time
+    Time minRtt;                   //!< minimum round-trip time of the last minutes
     Time rto;                      //!< retransmission timeout
-    uint32_t retransmits;          //!< segments sent again, in total
-    uint32_t lost;                 //!< segments considered lost now
+    uint32_t retransmits;          //!< segments retransmitted, in total
+    uint32_t lost;                 //!< segments currently considered lost
     uint32_t unacked;              //!< segments sent and not acknowledged
-    uint32_t sacked;               //!< those of them acknowledged selectively
+    uint32_t sacked;               //!< unacked segments that are acknowledged selectively
     uint64_t bytesSent;            //!< payload, including retransmissions
     uint64_t bytesRetransmitted;   //!< payload
     uint64_t bytesAcked;           //!< payload
     uint64_t bytesReceived;        //!< payload
-    uint64_t pacingRate;           //!< bytes/s; UINT64_MAX: none
+    uint64_t pacingRate;           //!< bytes/s; UINT64_MAX: no pacing
     uint64_t deliveryRate;         //!< bytes/s
     uint32_t notSent;              //!< bytes in the send buffer that were never sent
-    uint32_t receiveQueue;         //!< bytes the program has not read
-    uint32_t sendQueue;            //!< bytes not acknowledged
-    Time busy;                     //!< with data to send
-    Time receiveWindowLimited;     //!< the part of it spent waiting for the peer's window
-    Time sendBufferLimited;        //!< the part of it spent waiting for the program
+    uint32_t receiveQueue;         //!< bytes that the program has not read
+    uint32_t sendQueue;            //!< bytes that are not acknowledged
+    Time busy;                     //!< time with data to send
+    Time receiveWindowLimited;     //!< part of busy spent waiting for the peer's window
+    Time sendBufferLimited;        //!< part of busy spent waiting for the program
 };
 
 } // namespace ns3

@@ -22,10 +22,10 @@ struct KernelTcpInfo;
  * @ingroup viaduct
  * @brief TCP, or MPTCP, of the node's kernel.
  *
- * Of ns3::TcpSocket's attributes the kernel supports SndBufSize (SO_SNDBUF), RcvBufSize
+ * The kernel supports these attributes of ns3::TcpSocket: SndBufSize (SO_SNDBUF), RcvBufSize
  * (SO_RCVBUF), SegmentSize (TCP_MAXSEG), TcpNoDelay (TCP_NODELAY) and ConnCount (TCP_SYNCNT). A
  * buffer or segment size with ns-3's default is left to the kernel, which adapts buffers to the
- * connection. The other attributes have no equivalent in a kernel: a value other than ns-3's
+ * connection. All remaining attributes have no equivalent in a kernel: a value other than ns-3's
  * default ends the simulation with a message. MaxSegLifetime, which ns-3's HTTP applications set,
  * is kept without effect.
  *
@@ -42,7 +42,7 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     explicit KernelTcpSocket(int protocol);
     KernelTcpSocket();
 
-    /** @param name of a congestion control (TCP_CONGESTION); empty: the node's default */
+    /** @param name a congestion control (TCP_CONGESTION); empty: the node's default */
     void SetCongestionControl(const std::string& name);
     /** @return the value of SetCongestionControl() */
     std::string GetCongestionControl() const
@@ -116,7 +116,7 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
     uint32_t GetInitialCwnd() const override
     {
-        return 10; // the kernel's TCP_INIT_CWND, as ns-3's default
+        return 10; // the kernel's TCP_INIT_CWND, equal to ns-3's default
     }
 
     void SetConnTimeout(Time timeout) override
@@ -146,7 +146,7 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
     Time GetDelAckTimeout() const override
     {
-        return MilliSeconds(200); // at most: the kernel's TCP_DELACK_MAX
+        return MilliSeconds(200); // the maximum: the kernel's TCP_DELACK_MAX
     }
 
     void SetDelAckMaxCount(uint32_t count) override
@@ -171,15 +171,15 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
     /**
      * Ends the simulation with a message unless the value is ns-3's default.
-     * @param name of an attribute without an equivalent in the kernel
-     * @param value its new value
+     * @param name an attribute without an equivalent in the kernel
+     * @param value the attribute's new value
      */
     void SetUnsupported(const std::string& name, const AttributeValue& value) const;
     /** Sets an option if the attribute differs from ns-3's default, or has had another value.
-     * @param attribute its name
-     * @param value its new value
-     * @param present its value until now, which becomes the new one
-     * @param option of IPPROTO_TCP
+     * @param attribute the attribute's name
+     * @param value the attribute's new value
+     * @param present the attribute's previous value, which is set to the new one
+     * @param option an option of IPPROTO_TCP
      */
     void SetSize(const std::string& attribute, uint32_t value, uint32_t* present, int option);
 
@@ -201,8 +201,8 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
 /**
  * @ingroup viaduct
- * @brief Multipath TCP (RFC 8684) of the node's kernel. KernelMptcpHelper sets which addresses its
- * subflows use.
+ * @brief Multipath TCP (RFC 8684) of the node's kernel. KernelMptcpHelper sets the addresses that
+ * its subflows use.
  */
 class KernelMptcpSocket : public KernelTcpSocket
 {

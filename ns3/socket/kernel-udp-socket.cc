@@ -26,12 +26,12 @@ NS_OBJECT_ENSURE_REGISTERED(KernelUdpSocket);
 namespace
 {
 
-constexpr uint32_t MAX_DATAGRAM = 65507; //!< of IPv4, as in ns-3's UDP
+constexpr uint32_t MAX_DATAGRAM = 65507; //!< maximum of IPv4, as in ns-3's UDP
 
 /**
- * An option's value that contains an interface index.
+ * Returns an option's value that contains an interface index.
  * @param node the node with the interface
- * @param interface of IPv4 or IPv6; 0: none
+ * @param interface an interface number of IPv4 or IPv6; 0: none
  * @param request the value, complete except for the index
  * @param index the member for the index
  * @return the value
@@ -103,7 +103,8 @@ KernelUdpSocket::BindToGroup(const Ipv4Address& group, const Address& address)
     return 0;
 }
 
-// A kernel binds a socket to a group of the link on one interface only.
+// Binds to any address and joins the group on all interfaces: a kernel binds a socket to a group of
+// the link on one interface only.
 int
 KernelUdpSocket::BindToGroup(const Ipv6Address& group, uint16_t port)
 {
@@ -169,7 +170,7 @@ KernelUdpSocket::SetMtuDiscover(bool discover)
 {
     if (std::exchange(m_mtuDiscover, discover) != discover)
     {
-        // WANT is the kernel's default, which fragments what it sends itself.
+        // WANT is the kernel's default, which fragments packets of the kernel itself.
         Core().SetSockOpt(
             IPPROTO_IP, IP_MTU_DISCOVER, discover ? IP_PMTUDISC_DO : IP_PMTUDISC_WANT);
     }

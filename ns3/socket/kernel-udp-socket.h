@@ -31,8 +31,9 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 
     using KernelSocketMixin::Bind;
     /**
-     * A socket bound to a group also joins it on all interfaces: ns-3 delivers groups without being
-     * asked, and routing protocols (RIP, RIPng) rely on that, while a kernel drops their packets.
+     * Binds the socket; one bound to a group also joins it on all interfaces: ns-3 delivers groups
+     * without a request, and routing protocols (RIP, RIPng) rely on that, while a kernel drops
+     * their packets.
      */
     int Bind(const Address& address) override;
 

@@ -37,7 +37,7 @@ class KernelPairTestCase : public KernelTestCase
         return ipv6 ? Address(m_interfaces6.GetAddress(1, 1)) : Address(m_interfaces.GetAddress(1));
     }
 
-    /** @return the same with a port */
+    /** @return the second node's address with a port */
     Address Server(bool ipv6, uint16_t port) const
     {
         return ipv6 ? Address(Inet6SocketAddress(m_interfaces6.GetAddress(1, 1), port))
@@ -56,14 +56,14 @@ class KernelPairTestCase : public KernelTestCase
         Simulator::Run();
     }
 
-    /** Ends the simulation; another may follow. */
+    /** Ends the simulation; another one may follow. */
     void End()
     {
         m_interfaces6 = Ipv6InterfaceContainer();
         Clear();
     }
 
-    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
+    Ipv6InterfaceContainer m_interfaces6; //!< IPv6 addresses, in the order of m_interfaces
 };
 
 } // namespace viaducttest

@@ -28,17 +28,17 @@
 /**
  * @file
  * @ingroup viaduct
- * Helpers for tests of kernel sockets against the host's kernel.
+ * Helpers for tests of kernel sockets against this machine's kernel.
  */
 
 namespace ns3::viaducttest
 {
 
-/** Runs the simulator for as long as the host's kernel needs, since that depends on the machine. */
+/** Runs the simulator as long as this machine's kernel needs, which depends on the machine. */
 struct RunsUntil
 {
     /** Runs until a condition holds.
-     * @return false if it does not within a minute of real time
+     * @return false if it is not true within a minute of real time
      */
     bool RunUntil(const std::function<bool()>& condition)
     {
@@ -60,7 +60,7 @@ struct RunsUntil
         return condition();
     }
 
-    /** The same, and a little longer: for what must not happen any more. */
+    /** Runs until a condition holds, and 100 ms longer: for events that must not happen again. */
     void RunPast(const std::function<bool()>& condition)
     {
         RunUntil(condition);
@@ -69,7 +69,7 @@ struct RunsUntil
     }
 };
 
-/** A node whose sockets are the host kernel's, in a namespace that vanishes with the test. */
+/** A node with sockets of this machine's kernel, in a namespace that is removed with the test. */
 struct NativeNode : RunsUntil
 {
     NativeNode()
@@ -119,15 +119,15 @@ Pattern(uint32_t offset, uint32_t size)
 }
 
 /** Runs one test case's scenario on a fresh simulator.
- * @tparam Fixture what the scenario is given; made before it and gone after it
+ * @tparam Fixture the scenario's argument; created before it and destroyed after it
  */
 template <class Fixture>
 class SocketTestCase : public TestCase
 {
   public:
     /**
-     * @param name of the case
-     * @param scenario what it does
+     * @param name the case's name
+     * @param scenario the case's steps
      */
     SocketTestCase(const std::string& name, std::function<void(SocketTestCase&, Fixture&)> scenario)
         : TestCase(name), m_scenario(std::move(scenario))

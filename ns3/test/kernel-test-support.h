@@ -37,7 +37,7 @@ namespace viaducttest
 
 using namespace ns3;
 
-/** @return why there is no kernel to test; empty if there is one */
+/** @return the reason why there is no kernel to test; empty if there is one */
 inline std::string
 WhyNoKernel()
 {
@@ -70,7 +70,7 @@ class KernelTestCase : public TestCase
   protected:
     virtual void RunWithKernel() = 0;
 
-    /** A line of nodes with point-to-point links of 100 Mbit/s and 10 ms, addresses 10.0.I.0/24. */
+    /** Makes a line of nodes with links of 100 Mbit/s and 10 ms, and addresses 10.0.I.0/24. */
     void MakeLine(uint32_t count, KernelStackHelper& stack)
     {
         m_nodes.Create(count);
@@ -88,7 +88,7 @@ class KernelTestCase : public TestCase
         }
     }
 
-    /** Records when frames begin and end on a device. */
+    /** Records the times at which frames begin and end on a device. */
     void Record(Ptr<NetDevice> device)
     {
         const uint32_t id = device->GetNode()->GetId();
@@ -102,12 +102,12 @@ class KernelTestCase : public TestCase
             }));
     }
 
-    std::ostringstream m_trace;   //!< the frames that Record() saw, with hashes of their contents
-    std::vector<Time> m_sends;    //!< when
-    std::vector<Time> m_gets;     //!< when
-    NodeContainer m_nodes;        //!< the nodes
-    NetDeviceContainer m_devices; //!< of MakeLine(), in the order of the links
-    Ipv4InterfaceContainer m_interfaces; //!< the same
+    std::ostringstream m_trace;          //!< the frames of Record(), with hashes of their contents
+    std::vector<Time> m_sends;           //!< times of sent frames
+    std::vector<Time> m_gets;            //!< times of received frames
+    NodeContainer m_nodes;               //!< the nodes
+    NetDeviceContainer m_devices;        //!< devices of MakeLine(), by link
+    Ipv4InterfaceContainer m_interfaces; //!< interfaces of MakeLine(), by link
 
   private:
     void DoRun() override

@@ -38,10 +38,10 @@ namespace ns3::viaducttest
 namespace agent = viaduct::guest::agent;
 
 /**
- * Runs viaduct-guest on the host's kernel, in namespaces of its own, and polls it every 10 ms of
+ * Runs viaduct-guest on this machine's kernel, in separate namespaces, and polls it every 10 ms of
  * simulated time. Simulated time waits for the answers to requests, as with a real guest, however
- * busy the machine is. What the host's kernel does (packets, timers) takes real time, so tests must
- * wait for its events (RunsUntil) and not depend on their instants.
+ * busy the machine is. Actions of the machine's kernel (packets, timers) take real time, so tests
+ * must wait for its events (RunsUntil) and not depend on their instants.
  */
 class NativeAgent : public viaduct::guest::AgentChannel
 {
@@ -84,7 +84,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         return agent::kMaxMessage - sizeof(agent::OperationHeader);
     }
 
-    /** Adds a request that is always answered: by then all others of the message are, too. */
+    /** Adds a request that is always answered, after all requests of the message. */
     void Send(std::span<const std::byte> message) override
     {
         agent::MessageHeader header;
@@ -92,7 +92,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         const agent::OperationHeader last{static_cast<uint16_t>(agent::Code::kGetOption),
                                           0,
                                           0,
-                                          0, // a socket that there never is
+                                          0, // a socket number that never exists
                                           LAST};
         ++header.operations;
         header.length += sizeof last;
@@ -123,8 +123,8 @@ class NativeAgent : public viaduct::guest::AgentChannel
     static constexpr uint32_t LAST = UINT32_MAX; //!< request number that the client does not reach
 
     /** Passes one message on.
-     * @param timeout how long to wait for it, in ms of real time
-     * @return whether there was one
+     * @param timeout the maximum wait, in ms of real time
+     * @return whether there was a message
      */
     bool Receive(int timeout)
     {
@@ -160,7 +160,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         }
     }
 
-    /** Every 10 ms of simulated time. */
+    /** Passes on the agent's messages, every 10 ms of simulated time. */
     void Poll()
     {
         AwaitAnswers();
@@ -170,12 +170,12 @@ class NativeAgent : public viaduct::guest::AgentChannel
         Simulator::Schedule(MilliSeconds(10), &NativeAgent::Poll, this);
     }
 
-    viaduct::UniqueFd m_socket;                                 //!< to the agent
-    pid_t m_pid;                                                //!< of the agent
-    std::function<void(std::span<const std::byte>)> m_receiver; //!< the client
-    agent::MessageReader m_reader;                              //!< of what it gets
-    int m_unanswered{0};                                        //!< messages that were sent
-    bool m_ready{false};                                        //!< the agent has said hello
+    viaduct::UniqueFd m_socket;                                 //!< connected to the agent
+    pid_t m_pid;                                                //!< pid of the agent
+    std::function<void(std::span<const std::byte>)> m_receiver; //!< receives the client's messages
+    agent::MessageReader m_reader;                              //!< reads the agent's messages
+    int m_unanswered{0};                                        //!< sent messages without an answer
+    bool m_ready{false};                                        //!< the agent has sent kHello
 };
 
 } // namespace ns3::viaducttest

@@ -7,7 +7,7 @@
 /**
  * @file
  * @ingroup viaduct
- * The tests' program outside an ns-3 tree; inside one, ns-3's test-runner runs them.
+ * The program of the tests outside an ns-3 tree; inside one, ns-3's test-runner runs them.
  */
 
 int

@@ -72,7 +72,7 @@ class ManualReactorClock : public ReactorClock
     }
 
     /**
-     * @param duration by how much to move the clock forward
+     * @param duration the duration by which the clock advances
      */
     void Advance(viaduct::Duration duration)
     {
@@ -83,14 +83,14 @@ class ManualReactorClock : public ReactorClock
     std::atomic<int64_t> m_now{0}; //!< nanoseconds since the clock was created
 };
 
-/** What time a test's reactor has. */
+/** The clock of a test's reactor. */
 enum class TestTime
 {
-    MANUAL, //!< of a clock that moves only as the loop waits
-    REAL    //!< the machine's
+    MANUAL, //!< a clock that moves only as the loop waits
+    REAL    //!< the machine's clock
 };
 
-/** While it lives, the simulator is a reactor. */
+/** Makes the simulator a reactor during its lifetime. */
 class ReactorScope
 {
   public:
@@ -122,7 +122,7 @@ class ReactorScope
         return PeekPointer(m_reactor);
     }
 
-    /** @return its clock, of TestTime::MANUAL */
+    /** @return the simulator's clock, with TestTime::MANUAL */
     ManualReactorClock& Clock() const
     {
         return *m_clock;
@@ -130,15 +130,15 @@ class ReactorScope
 
   private:
     Ptr<ReactorSimulatorImpl> m_reactor;   //!< the simulator
-    ManualReactorClock* m_clock = nullptr; //!< owned by it
+    ManualReactorClock* m_clock = nullptr; //!< owned by the simulator
 };
 
 /** A frame. */
 using Frame = std::vector<std::byte>;
-/** Frames on their way. */
+/** Frames in transit. */
 using Wire = std::deque<Frame>;
 
-/** A port in memory: sent frames go to one queue, frames to receive come from another. */
+/** A port in memory: sent frames enter one queue, frames to receive are in another. */
 class QueuePort : public viaduct::io::AnyPort
 {
   public:
@@ -219,11 +219,11 @@ class QueuePort : public viaduct::io::AnyPort
     /** Adds the kernel's metadata of a frame. */
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
-    size_t m_room = std::numeric_limits<size_t>::max();    //!< frames it still accepts
-    size_t m_longest = std::numeric_limits<size_t>::max(); //!< frame that it does not refuse
-    bool m_keeps = false;                                  //!< frames taken are in flight
-    size_t m_bytesInFlight = 0;                            //!< until this says that they are not
-    int m_transmitFd = -1;                                 //!< what it says of when they left
+    size_t m_room = std::numeric_limits<size_t>::max();    //!< frames that it still accepts
+    size_t m_longest = std::numeric_limits<size_t>::max(); //!< maximum length of a frame
+    bool m_keeps = false;                                  //!< whether frames taken are in flight
+    size_t m_bytesInFlight = 0;                            //!< bytes in flight; set by the test
+    int m_transmitFd = -1;                                 //!< writable when frames have left
     size_t m_transmits = 0;                                //!< calls of Transmit()
     size_t m_largestBurst = 0;                             //!< frames received at once
 
@@ -231,7 +231,7 @@ class QueuePort : public viaduct::io::AnyPort
     std::shared_ptr<Wire> m_in;      //!< frames to receive
     std::shared_ptr<Wire> m_out;     //!< frames sent
     std::deque<Frame> m_lent;        //!< frames of the last burst
-    std::vector<uint32_t> m_refused; //!< of those of the last Transmit()
+    std::vector<uint32_t> m_refused; //!< refused by the last Transmit()
 };
 
 /** A port on a datagram socket: each datagram is a frame. */
@@ -288,7 +288,7 @@ class SocketPort : public viaduct::io::AnyPort
 
 struct TestDevice;
 
-/** While one lives, it gives TestDevices their ports. */
+/** Gives TestDevices their ports during its lifetime. */
 class TestWires
 {
   public:
@@ -305,20 +305,20 @@ class TestWires
     TestWires(const TestWires&) = delete;
     TestWires& operator=(const TestWires&) = delete;
 
-    /** Give a device a port, whose far ends are its queues. */
+    /** Gives a device a port, whose far ends are the device's queues. */
     virtual void Connect(TestDevice& device) = 0;
     /**
-     * Stop the simulation when all has happened.
-     * @param time not earlier
-     * @param count how many frames and datagrams there are
+     * Stops the simulation when all frames have arrived.
+     * @param time the earliest time of the stop
+     * @param count returns the number of frames and datagrams
      */
     virtual void StopAfter(Time time, std::function<size_t()> count) = 0;
 
-    static inline TestWires* current = nullptr; //!< the one that lives; else ports are in memory
+    static inline TestWires* current = nullptr; //!< the existing object; null: ports are in memory
 };
 
-/** Stop the simulation after a time; over real interfaces, not before all is there.
- * @param time after which all is there in memory
+/** Stops the simulation after a time; over real interfaces, not before all frames have arrived.
+ * @param time the time at which all frames have arrived over ports in memory
  * @param count see TestWires::StopAfter()
  */
 inline void
@@ -334,10 +334,10 @@ StopAfter(Time time, std::function<size_t()> count)
 /** A device and the far ends of its port. */
 struct TestDevice
 {
-    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames it is to receive
-    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames it sent
-    QueuePort* port = nullptr;                            //!< its port, in memory
-    Ptr<RingNetDevice> device;                            //!< itself
+    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames to be received
+    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames that it sent
+    QueuePort* port = nullptr;                            //!< the device's port in memory
+    Ptr<RingNetDevice> device;                            //!< the device
 
     /**
      * @param node the device's node
@@ -349,10 +349,10 @@ struct TestDevice
     }
 
     /**
-     * Two of them on one wire: the other's frames are received.
+     * Makes the second device on the wire of @p peer, whose frames it receives.
      * @param node the device's node
      * @param address the device's address
-     * @param peer the other
+     * @param peer the first device
      */
     TestDevice(Ptr<Node> node, const char* address, const TestDevice& peer)
         : in(peer.out), out(peer.in)

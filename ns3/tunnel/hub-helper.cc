@@ -69,7 +69,7 @@ HubHelper::Install(const NodeContainer& nodes, const RemoteHub::Access& access) 
     {
         if (!nodes.Contains((*node)->GetId()))
         {
-            TransportGuard::Install(*node); // what strangers may send
+            TransportGuard::Install(*node); // unknown hosts may send any packets
         }
     }
     hub->Start();

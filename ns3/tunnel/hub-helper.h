@@ -16,7 +16,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Gives nodes of a simulation in real time to hosts elsewhere: their clients, which join by VXLAN
+ * Gives nodes of a simulation in real time to remote hosts: the nodes' clients, which join by VXLAN
  * interfaces of their kernels.
  *
  * @code
@@ -27,7 +27,7 @@ namespace ns3
  * @endcode
  *
  * The simulator must be ReactorSimulatorImpl. The global value `ChecksumEnabled` becomes true:
- * clients' kernels look at checksums.
+ * clients' kernels verify checksums.
  */
 class HubHelper
 {
@@ -36,7 +36,7 @@ class HubHelper
 
     /**
      * @param name an attribute of RemoteHub ("Address", "Port", "QueueSize", "Readers")
-     * @param value its value in hubs made from now on
+     * @param value its value in hubs that are made after this call
      */
     void SetHubAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -44,13 +44,14 @@ class HubHelper
     }
 
     /**
-     * Make nodes remote and serve their clients from now on. After all nodes have their stacks,
-     * devices and addresses. The other nodes get guards against packets that ns-3 cannot parse.
-     * @param nodes each with one device besides the loopback; the first one's VXLAN identifier is
-     * 1, and so on
-     * @param access who may be the client of each
-     * @return the hub, which lives until Simulator::Destroy()
-     * @throws viaduct::UsageError if a node has no device, or several, or the port cannot be had
+     * Make nodes remote and serve their clients from this call on. Must be called after all nodes
+     * have their stacks, devices and addresses. The other nodes get guards against packets that
+     * ns-3 cannot parse.
+     * @param nodes nodes with one device each in addition to the loopback; the first node's VXLAN
+     * identifier is 1, and so on
+     * @param access the permitted clients of each node
+     * @return the hub, which exists until Simulator::Destroy()
+     * @throws viaduct::UsageError if a node has no device, or several, or the port is not available
      */
     Ptr<RemoteHub> Install(const NodeContainer& nodes,
                            const RemoteHub::Access& access = {.address = "", .anyone = true}) const;

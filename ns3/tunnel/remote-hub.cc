@@ -38,15 +38,16 @@ namespace
 
 using viaduct::wire::EthernetHeader;
 
-/// Bursts of datagrams read in one turn: an overloaded hub must see what its clients send, but also
-/// serve it.
+/// Bursts of datagrams read in one turn: an overloaded hub must see the frames that its clients
+/// send, but also serve it.
 constexpr int READS = 4;
 /// Frames that enter the simulation in one turn.
 constexpr int FRAMES_A_TURN = 64;
-/// Frames between two looks at the clock: a due event waits for at most this many. Those of one
-/// look have one time and leave their path in one event.
+/// Frames between two reads of the clock: a due event waits for at most this many. The frames
+/// between two reads have one time and leave their path in one event.
 constexpr int YIELD = 4;
-/// The same while the hub is overloaded: more frames for less time each.
+/// Frames between two reads of the clock while the hub is overloaded: more frames, with less time
+/// each.
 constexpr int OVERLOADED_YIELD = 16;
 
 /// A frame's VLAN tag belongs to its payload here.
@@ -139,7 +140,7 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
                                       << " cannot send another host's frames");
     const std::size_t index = AddNode(device->GetNode(), device->GetMtu(), vni, access);
     m_remotes[index].device = device;
-    // The client has the node's addresses, and looks for duplicates itself.
+    // The client has the node's addresses, and detects duplicates itself.
     if (auto icmp = device->GetNode()->GetObject<Icmpv6L4Protocol>())
     {
         icmp->SetAttribute("DAD", BooleanValue(false));

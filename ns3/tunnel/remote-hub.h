@@ -29,26 +29,26 @@ namespace ns3
  * @ingroup viaduct
  * @brief Nodes whose programs are on other hosts: frames between their devices and VXLAN clients.
  *
- * The device of a remote node is the simulated end of a wire to its client: what arrives at it is
- * sent to the client as it is, and what the client sends is sent by it, with the client's own MAC
- * address. The node's own stack, if it has one, neither hears nor says anything: its addresses are
- * those that the client is to use.
+ * The device of a remote node is the simulated end of a wire to its client: frames that arrive at
+ * the device are sent to the client unchanged, and frames that the client sends leave by the
+ * device, with the client's own MAC address. The node's own stack, if it has one, receives and
+ * sends nothing: its addresses are those that the client must use.
  *
- * Or the client has the programs of a node that stays a node of the network, whose IP layer and
- * routing protocol are ns-3's (AddPrograms()): what the client sends is routed as what the node
- * itself sends, and what is for the node's addresses, and no ns-3 socket claims, goes to the
- * client (ProgramPort, viaduct::tunnel::ClientWire). IPv4 only.
+ * Alternatively the client has the programs of a node that stays a node of the network, with ns-3's
+ * IP layer and routing protocol (AddPrograms()): packets that the client sends are routed like
+ * packets that the node itself sends, and packets for the node's addresses that no ns-3 socket
+ * claims are sent to the client (ProgramPort, viaduct::tunnel::ClientWire). IPv4 only.
  *
- * A client is a VXLAN interface of a Linux kernel (RFC 7348) whose identifier is the node's, or
- * `viaduct join`. Frames are taken in the order of their arrival, whatever their client, and by
- * fair shares when there are more than the simulation can handle (viaduct::tunnel::FairQueue).
+ * A client is a VXLAN interface of a Linux kernel (RFC 7348) that has the node's identifier, or
+ * `viaduct join`. Frames are taken in the order of their arrival, from all clients, and by fair
+ * shares when there are more than the simulation can handle (viaduct::tunnel::FairQueue).
  *
  * Needs ns3::ReactorSimulatorImpl.
  */
 class RemoteHub : public Object, private ReactorFlush
 {
   public:
-    /** Why a frame from a client did not enter the simulation. */
+    /** The reason why a frame from a client did not enter the simulation. */
     enum DropReason
     {
         RX_MALFORMED,  //!< lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
@@ -63,36 +63,37 @@ class RemoteHub : public Object, private ReactorFlush
     RemoteHub();
     ~RemoteHub() override;
 
-    /** Who may be the client of a node. */
+    /** The permitted clients of a node. */
     struct Access
     {
-        std::string address; //!< this host; empty: whoever Claim()s it
-        bool anyone = false; //!< without an address: the first host that sends
+        std::string address; //!< the client's; empty: any host that Claim()s the node
+        bool anyone = false; //!< if no address: the first host that sends
     };
 
     /**
-     * Make a node remote; before Start().
-     * @param device its device, which can send for others (NetDevice::SupportsSendFrom())
+     * Make a node remote. Must be called before Start().
+     * @param device its device, which can send with another source address
+     * (NetDevice::SupportsSendFrom())
      * @param vni the VXLAN identifier; 0: the lowest that is free
-     * @param access who may be its client
-     * @return its index
+     * @param access the permitted clients
+     * @return the node's index
      */
     std::size_t Add(Ptr<NetDevice> device, uint32_t vni, const Access& access);
 
     /**
-     * Give the programs of a node to a client; before Start().
+     * Give the programs of a node to a client. Must be called before Start().
      * @param node the node, which has its Internet stack, devices and addresses
      * @param vni the VXLAN identifier; 0: the lowest that is free
-     * @param access who may be its client
-     * @return its index
+     * @param access the permitted clients
+     * @return the node's index
      */
     std::size_t AddPrograms(Ptr<Node> node, uint32_t vni, const Access& access);
 
     /**
-     * Open the socket and serve the clients from now on.
-     * @param innerSocket a UDP socket by which alone clients are served, and which becomes this
-     * object's: that of an encrypted network (viaduct::tunnel::Hub::Options); -1: the port's
-     * @throws viaduct::UsageError if the port cannot be had
+     * Open the socket and serve the clients from this call on.
+     * @param innerSocket a UDP socket, owned by this object, that alone serves clients: the socket
+     * of an encrypted network (viaduct::tunnel::Hub::Options); -1: the port serves them
+     * @throws viaduct::UsageError if the port is not available
      */
     void Start(int innerSocket = -1);
 
@@ -105,8 +106,9 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
-     * @param index what AddPrograms() returned, or Add()
-     * @return what takes packets between the node's IP layer and the client; null after Add()
+     * @param index the result of AddPrograms() or Add()
+     * @return the port that takes packets between the node's IP layer and the client; null after
+     * Add()
      */
     Ptr<ProgramPort> GetPrograms(std::size_t index) const
     {
@@ -114,8 +116,9 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
-     * @param index what AddPrograms() returned
-     * @return packets for its client that were dropped, as none told its MAC address in time
+     * @param index the result of AddPrograms()
+     * @return packets for its client that were dropped, because the client did not report its MAC
+     * address in time
      */
     uint64_t GetUnresolved(std::size_t index) const
     {
@@ -123,9 +126,9 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
-     * @param index what Add() returned
+     * @param index the result of Add()
      * @param reason a reason
-     * @return how many of its client's frames were dropped for it
+     * @return the number of its client's frames dropped for it
      */
     uint64_t GetDrops(std::size_t index, DropReason reason) const
     {
@@ -133,8 +136,8 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
-     * @param index what Add() returned
-     * @return how many of its client's frames did not enter the simulation
+     * @param index the result of Add()
+     * @return the number of its client's frames that did not enter the simulation
      */
     uint64_t GetTotalDrops(std::size_t index) const
     {
@@ -143,8 +146,8 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
-     * @param index what Add() returned
-     * @return the bytes of these frames
+     * @param index the result of Add()
+     * @return the bytes of its client's frames that did not enter the simulation
      */
     uint64_t GetDroppedBytes(std::size_t index) const
     {
@@ -164,25 +167,25 @@ class RemoteHub : public Object, private ReactorFlush
     /** A remote node. */
     struct Remote
     {
-        Ptr<NetDevice> device;                             //!< its end of the wire; or null, and:
-        Ptr<ProgramPort> programs;                         //!< what has the client's packets
-        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< between the client and that
-        uint32_t context{0};                               //!< its number
-        std::array<uint64_t, N_DROP_REASONS> drops{};      //!< frames
-        uint64_t droppedBytes{0};                          //!< of these
+        Ptr<NetDevice> device;                             //!< the node's device; or null, and:
+        Ptr<ProgramPort> programs;                         //!< the port for the client's packets
+        std::unique_ptr<viaduct::tunnel::ClientWire> wire; //!< between the client and the port
+        uint32_t context{0};                               //!< the node's number
+        std::array<uint64_t, N_DROP_REASONS> drops{};      //!< dropped frames
+        uint64_t droppedBytes{0};                          //!< bytes of dropped frames
     };
 
-    /** Add a node. @param mtu of its client's interface */
+    /** Add a node. @param mtu the MTU of its client's interface */
     std::size_t AddNode(Ptr<Node> node, uint32_t mtu, uint32_t vni, const Access& access);
     /** Send a frame to a client at the end of the turn. */
     void SendTo(std::size_t index, std::span<const std::byte> frame);
     /** Call FlushTurn() at the end of the turn. */
     void RequestFlush();
-    /** Handle what has arrived. @return whether there was work, or some is left */
+    /** Handle frames that have arrived. @return whether there was work, or some is left */
     bool Serve();
     /** Read datagrams into the queue. @return whether there were any */
     bool Read();
-    /** Send a client's frame from its node. */
+    /** Send a client's frame from the client's node. */
     void Enter(std::size_t index, std::span<const std::byte> frame);
     /** Handle a frame that has arrived at a remote node. */
     void Leave(std::size_t index,
@@ -197,10 +200,10 @@ class RemoteHub : public Object, private ReactorFlush
     uint32_t m_queueSize;                             //!< attribute QueueSize
     int32_t m_readers;                                //!< attribute Readers
     std::vector<viaduct::tunnel::RemoteNode> m_nodes; //!< until Start()
-    std::vector<Remote> m_remotes;                    //!< by index
+    std::vector<Remote> m_remotes;                    //!< index: a node's index
     std::unique_ptr<viaduct::tunnel::Hub> m_hub;      //!< from Start() on
     Ptr<ReactorSimulatorImpl> m_reactor;              //!< from Start() on
-    uint32_t m_pollable = 0;                          //!< in the reactor
+    uint32_t m_pollable = 0;                          //!< number in the reactor
     bool m_flushRequested = false;                    //!< FlushTurn() will be called
 };
 

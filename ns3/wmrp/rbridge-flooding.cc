@@ -22,8 +22,8 @@ using viaduct::rbridge::SystemId;
 namespace
 {
 
-/** Until LSPs are sent: several RBridges that could answer a request rarely do so at once, and the
- * first answer makes the others superfluous.
+/** Delay until LSPs are sent: several RBridges that could answer a request rarely do so at once,
+ * and the first answer makes the others superfluous.
  */
 const Time FLOOD_DELAY = MilliSeconds(5);
 
@@ -85,7 +85,7 @@ RBridgeFlooding::Receive(RBridgePort& port, const viaduct::wire::MacAddress& fro
     case Database::Verdict::kSame:
         if (port.IsHeardByAll(from))
         {
-            here.lsps.erase(lsp.id); // another has answered
+            here.lsps.erase(lsp.id); // another RBridge has answered
         }
         return false;
     }
@@ -136,7 +136,7 @@ RBridgeFlooding::Flush(viaduct::rbridge::PortIndex index)
         std::exchange(m_queues.at(index), {.port = port, .lsps = {}, .requests = {}, .flush = {}});
     if (!port->HasAdjacencies())
     {
-        return; // a neighbour that comes up asks for what it lacks
+        return; // a neighbour that comes up requests missing LSPs
     }
     for (const LspId& id : queue.lsps)
     {

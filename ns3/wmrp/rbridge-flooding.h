@@ -21,21 +21,21 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Brings link states to all RBridges, as IS-IS does on broadcast links (ISO 10589 section
- * 7.3.15).
+ * @brief Distributes link states to all RBridges, as IS-IS does on broadcast links (ISO 10589
+ * section 7.3.15).
  *
- * An LSP is sent once to a link. What is lost is found by comparing complete sequence numbers,
- * which a link's designated RBridge sends now and then, and every RBridge when a neighbour comes
- * up.
- * Where neighbours do not hear each other, the RBridge between them passes on to the same link.
+ * An LSP is sent once to a link. Lost LSPs are found by comparing complete sequence numbers, which
+ * a link's designated RBridge sends periodically, and every RBridge when a neighbour comes up.
+ * Where neighbours do not hear each other, the RBridge between them passes LSPs on to the same
+ * link.
  */
 class RBridgeFlooding
 {
   public:
     /**
-     * @param system whose it is
-     * @param database what is flooded; must outlive this object
-     * @param jitter of when LSPs are sent
+     * @param system the RBridge that has this object
+     * @param database the link states to flood; must outlive this object
+     * @param jitter random part of the instants at which LSPs are sent
      */
     RBridgeFlooding(const viaduct::rbridge::SystemId& system,
                     viaduct::rbridge::Database& database,
@@ -45,11 +45,11 @@ class RBridgeFlooding
     /** @param port a further port; must outlive this object */
     void AddPort(RBridgePort& port);
     /** Sends LSPs to all links.
-     * @param ids which
+     * @param ids the LSPs to send
      */
     void Flood(const std::vector<viaduct::rbridge::LspId>& ids);
     /**
-     * @param port where it came from
+     * @param port the port by which it arrived
      * @param from the MAC address of its sender's port
      * @param lsp an LSP
      * @return whether it has changed the database
@@ -58,33 +58,33 @@ class RBridgeFlooding
                  const viaduct::wire::MacAddress& from,
                  const viaduct::rbridge::Lsp& lsp);
     /**
-     * @param port where they came from
+     * @param port the port by which they arrived
      * @param numbers sequence numbers, complete or partial
      */
     void Receive(RBridgePort& port, const viaduct::rbridge::SequenceNumbers& numbers);
     /** Sends complete sequence numbers.
-     * @param port to whose link
+     * @param port the port of the link
      */
     void SendSummary(const RBridgePort& port) const;
 
   private:
-    /** What is to be sent to a link (ISO 10589: SRMflag and SSNflag). */
+    /** Transmissions pending on a link (ISO 10589: SRMflag and SSNflag). */
     struct Queue
     {
-        RBridgePort* port = nullptr;                //!< of the link
-        std::set<viaduct::rbridge::LspId> lsps;     //!< to send
-        std::set<viaduct::rbridge::LspId> requests; //!< to ask for
-        EventId flush;                              //!< when
+        RBridgePort* port = nullptr;                //!< the link's port
+        std::set<viaduct::rbridge::LspId> lsps;     //!< LSPs to send
+        std::set<viaduct::rbridge::LspId> requests; //!< LSPs to request
+        EventId flush;                              //!< the next transmission
     };
 
     Queue& QueueOf(const RBridgePort& port);
     void Arm(Queue& queue);
     void Flush(viaduct::rbridge::PortIndex index);
 
-    viaduct::rbridge::SystemId m_system;                   //!< whose this is
-    viaduct::rbridge::Database& m_database;                //!< what is flooded
-    Ptr<UniformRandomVariable> m_jitter;                   //!< of when
-    std::map<viaduct::rbridge::PortIndex, Queue> m_queues; //!< of the ports
+    viaduct::rbridge::SystemId m_system;                   //!< the RBridge that has this object
+    viaduct::rbridge::Database& m_database;                //!< the link states to flood
+    Ptr<UniformRandomVariable> m_jitter;                   //!< random part of instants
+    std::map<viaduct::rbridge::PortIndex, Queue> m_queues; //!< key: a port's index
 };
 
 } // namespace ns3

@@ -37,7 +37,8 @@ RBridgeFrame::RBridgeFrame(Ptr<const Packet> payload,
 bool
 RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const
 {
-    // The new front, until it has an Ethernet header and the rest is the payload's.
+    // The new front of the frame: it gets bytes until it has an Ethernet header and the rest is
+    // payload.
     std::vector<std::byte> front(output.head().begin(), output.head().end());
     size_t from = output.strip;
     while (from < m_size && (from < EthernetHeader::kSize || front.size() < EthernetHeader::kSize))
@@ -47,12 +48,12 @@ RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device
     const auto ethernet = EthernetHeader::Parse(front);
     if (!ethernet)
     {
-        return false; // a frame that ends behind its addresses
+        return false; // a frame that ends after its addresses
     }
     Ptr<Packet> packet = m_payload->Copy();
     packet->RemoveAtStart(from - EthernetHeader::kSize);
     packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
-    // The device would count it by another name than the data planes of a lab do.
+    // The device would count the drop by another name than the data planes of a lab do.
     if (!device->IsLinkUp() || packet->GetSize() > LongestPayload(device->GetMtu(), ethernet->type))
     {
         return false;

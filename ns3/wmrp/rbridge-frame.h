@@ -20,13 +20,14 @@ namespace ns3
 /**
  * @ingroup viaduct
  * A frame as ns-3's devices pass it on, and the bytes of its headers, by which
- * viaduct::rbridge::Forward() decides. What is sent on remains the same ns-3 packet, with its tags.
+ * viaduct::rbridge::Forward() decides. A forwarded frame remains the same ns-3 packet, with its
+ * tags.
  */
 class RBridgeFrame
 {
   public:
     /**
-     * @param payload what follows the Ethernet header
+     * @param payload the bytes after the Ethernet header
      * @param protocol EtherType
      * @param source the sender
      * @param destination the receiver
@@ -36,7 +37,7 @@ class RBridgeFrame
                  const Mac48Address& source,
                  const Mac48Address& destination);
 
-    /** @return the first bytes of the frame, all headers among them */
+    /** @return the first bytes of the frame, including all headers */
     viaduct::wire::ConstBytes GetBytes() const
     {
         return viaduct::wire::ConstBytes(m_bytes).first(m_size);
@@ -44,16 +45,17 @@ class RBridgeFrame
 
     /**
      * Sends the frame, changed as was decided.
-     * @param output how it is changed
-     * @param device the device of its port, which counts what it does not send for another reason
-     * @return false: it is longer than the device's MTU, or the link is down
+     * @param output the changes
+     * @param device the device of its port, which counts frames that it does not send for another
+     * reason
+     * @return false: the frame is longer than the device's MTU, or the link is down
      */
     bool Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const;
 
   private:
-    Ptr<const Packet> m_payload;                                  //!< all of it
-    std::array<std::byte, viaduct::rbridge::kMaxHeaders> m_bytes; //!< the first GetBytes()
-    size_t m_size;                                                //!< how many there are
+    Ptr<const Packet> m_payload;                                  //!< the whole payload
+    std::array<std::byte, viaduct::rbridge::kMaxHeaders> m_bytes; //!< result of GetBytes()
+    size_t m_size;                                                //!< size of GetBytes()
 };
 
 } // namespace ns3

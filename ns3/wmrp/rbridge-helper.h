@@ -26,7 +26,7 @@ class RBridgeHelper
 
     /**
      * @param name an attribute of RBridge
-     * @param value its value in the RBridges created from now on
+     * @param value its value in RBridges that are created after this call
      */
     void SetAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -45,7 +45,7 @@ class RBridgeHelper
     /**
      * @param nodes RBridges
      * @param stream the number of the first random stream
-     * @return how many are used
+     * @return the number of streams used
      */
     static int64_t AssignStreams(const NodeContainer& nodes, int64_t stream);
 

@@ -7,7 +7,7 @@
 #include "ns3/simulator.h"
 
 /** @file
- * What an RBridge has in common with a data plane outside the simulator.
+ * The part of an RBridge that exchanges tables and reports with a data plane outside the simulator.
  */
 
 namespace ns3
@@ -23,8 +23,8 @@ using viaduct::rbridge::TerminalKey;
 namespace
 {
 
-constexpr uint16_t RESERVED_VLAN = 0xfff;   //!< as are all that follow, which no tag can hold
-const Time PUBLISH_DELAY = MilliSeconds(1); //!< so that several changes need one copy
+constexpr uint16_t RESERVED_VLAN = 0xfff;   //!< VLANs from here on do not fit into a tag
+const Time PUBLISH_DELAY = MilliSeconds(1); //!< delay, so that several changes need one copy
 
 } // namespace
 
@@ -47,7 +47,7 @@ RBridge::Learn(TerminalKey terminal, uint16_t nickname, PortIndex port)
 {
     const auto mac = viaduct::rbridge::MacOf(terminal);
     const uint16_t vlan = viaduct::rbridge::VlanOf(terminal);
-    // What is told may be old, or wrong: it comes from another process.
+    // The report may be old, or wrong: it is sent by another process.
     if (!m_terminals || mac.IsMulticast() || mac == viaduct::wire::MacAddress{} || vlan == 0 ||
         vlan >= RESERVED_VLAN)
     {

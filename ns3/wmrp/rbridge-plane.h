@@ -12,14 +12,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief What forwards an RBridge's frames outside the simulator.
+ * @brief The data plane that forwards an RBridge's frames outside the simulator.
  */
 class RBridgePlane
 {
   public:
     virtual ~RBridgePlane() = default;
-    /** Lets it forward by these tables from now on.
-     * @param tables the tables, which it does not keep
+    /** Makes the data plane forward by these tables after this call.
+     * @param tables the tables, which the data plane does not keep
      */
     virtual void Publish(const viaduct::rbridge::Tables& tables) = 0;
 };

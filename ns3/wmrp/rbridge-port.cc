@@ -58,7 +58,7 @@ void
 RBridgePort::SetDevice(Ptr<NetDevice> device)
 {
     m_device = device;
-    device->SetAttributeFailSafe("CheckPackets", BooleanValue(false)); // of a RingNetDevice
+    device->SetAttributeFailSafe("CheckPackets", BooleanValue(false)); // exists in a RingNetDevice
     m_tables.ports[m_index] = {.mac = GetMac(), .exists = true, .serves_terminals = false};
     UpdateService();
 }
@@ -205,7 +205,7 @@ RBridgePort::SetTwoWay(const MacAddress& mac, Neighbour& neighbour, bool twoWay)
         const auto free = std::ranges::find(m_tables.adjacencies, kNone, &Adjacency::port);
         if (free == m_tables.adjacencies.end())
         {
-            return; // more neighbours than the tables have room for
+            return; // more neighbours than the tables' capacity
         }
         neighbour.index = static_cast<AdjacencyIndex>(free - m_tables.adjacencies.begin());
         m_tables.SetAdjacency(neighbour.index, {.mac = mac, .port = m_index});

@@ -22,16 +22,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * What all ports of an RBridge have in common.
+ * The settings that all ports of an RBridge share.
  */
 struct RBridgePortSettings
 {
-    viaduct::rbridge::SystemId system; //!< of the RBridge
+    viaduct::rbridge::SystemId system; //!< the RBridge's identifier
     Time helloInterval;                //!< between two Hellos
     uint32_t holdMultiplier{3};        //!< Hello intervals until a silent neighbour is gone
-    Time inhibition;                   //!< until a port that could serve terminals does
+    Time inhibition;                   //!< until a port that could serve terminals serves them
     uint8_t priority{64};              //!< to become a link's designated RBridge
-    Ptr<UniformRandomVariable> jitter; //!< of when Hellos are sent
+    Ptr<UniformRandomVariable> jitter; //!< random part of the Hello interval
 };
 
 /**
@@ -46,27 +46,27 @@ struct RBridgePortSettings
 class RBridgePort
 {
   public:
-    /** Who is told about changes. The port's entries in the tables have been changed before. */
+    /** Receives changes. The port's entries in the tables have been changed before. */
     class User
     {
       public:
         virtual ~User() = default;
-        /** A neighbour is there, or is gone.
+        /** Reports that a neighbour has appeared or gone.
          * @param port the port
-         * @param up it is there
+         * @param up whether it has appeared
          */
         virtual void AdjacencyChanged(RBridgePort& port, bool up) = 0;
-        /** The port serves terminals, or does not any more.
+        /** Reports that the port has begun or ceased to serve terminals.
          * @param port the port
          */
         virtual void ServiceChanged(RBridgePort& port) = 0;
     };
 
     /**
-     * @param user is told about changes; must outlive the port
-     * @param settings of the RBridge; must outlive the port
-     * @param tables of the RBridge; must outlive the port
-     * @param index of the port in them
+     * @param user receives changes; must outlive the port
+     * @param settings the RBridge's settings; must outlive the port
+     * @param tables the RBridge's tables; must outlive the port
+     * @param index the port's index in the tables
      * @param terminals whether it may serve terminals
      */
     RBridgePort(User& user,
@@ -75,13 +75,13 @@ class RBridgePort
                 viaduct::rbridge::PortIndex index,
                 bool terminals);
 
-    /** @param device the port's device, or the one that takes its place */
+    /** @param device the port's device, or the device that replaces it */
     void SetDevice(Ptr<NetDevice> device);
     /** Begins to send Hellos. */
     void Start();
     /** Forgets everything and sends nothing. */
     void Stop();
-    /** The state of the device's link may have changed. */
+    /** Must be called when the state of the device's link may have changed. */
     void LinkChanged();
 
     /**
@@ -106,14 +106,14 @@ class RBridgePort
         return m_index;
     }
 
-    /** Whether nobody on the link needs this RBridge to hear another: true on an Ethernet; by radio
-     * there may be neighbours that do not hear each other.
+    /** Determines whether no neighbour needs this RBridge to hear another: true on an Ethernet; by
+     * radio there may be neighbours that do not hear each other.
      * @param sender the MAC address of a port on the link
-     * @return whether all neighbours but itself hear it
+     * @return whether all neighbours except the sender hear the sender
      */
     bool IsHeardByAll(const viaduct::wire::MacAddress& sender) const;
-    /** @return whether this RBridge has to send complete sequence numbers: it is the designated
-     * one, or somebody does not hear that one
+    /** @return whether this RBridge must send complete sequence numbers: it is the designated
+     * RBridge, or some neighbour does not hear the designated RBridge
      */
     bool SendsSummaries() const;
     /** @return whether there is an adjacency on this port */
@@ -122,13 +122,14 @@ class RBridgePort
     std::vector<viaduct::rbridge::OwnAdjacency> GetAdjacencies() const;
 
   private:
-    /** An RBridge's port that is heard on the link; also another one of this RBridge itself. */
+    /** A port of an RBridge that is heard on the link; possibly another port of this RBridge
+     * itself. */
     struct Neighbour
     {
-        viaduct::rbridge::SystemId system;                               //!< whose port
-        uint8_t priority;                                                //!< to be designated
-        std::vector<viaduct::wire::MacAddress> heard;                    //!< whom it hears
-        viaduct::rbridge::AdjacencyIndex index{viaduct::rbridge::kNone}; //!< if it hears this one
+        viaduct::rbridge::SystemId system;                               //!< the port's RBridge
+        uint8_t priority;                                                //!< election priority
+        std::vector<viaduct::wire::MacAddress> heard;                    //!< ports that it hears
+        viaduct::rbridge::AdjacencyIndex index{viaduct::rbridge::kNone}; //!< if it hears this port
         EventId expiry;                                                  //!< holding time
     };
 
@@ -144,16 +145,16 @@ class RBridgePort
     void UpdateService();
     void ForgetNeighbours();
 
-    User& m_user;                          //!< is told about changes
-    const RBridgePortSettings& m_settings; //!< of the RBridge
-    viaduct::rbridge::Tables& m_tables;    //!< of the RBridge
-    viaduct::rbridge::PortIndex m_index;   //!< in the tables
+    User& m_user;                          //!< receives changes
+    const RBridgePortSettings& m_settings; //!< the RBridge's settings
+    viaduct::rbridge::Tables& m_tables;    //!< the RBridge's tables
+    viaduct::rbridge::PortIndex m_index;   //!< the port's index in m_tables
     bool m_terminals;                      //!< may serve terminals
     Ptr<NetDevice> m_device;               //!< the device
     bool m_running{false};                 //!< between Start() and Stop()
     bool m_up{false};                      //!< running, and the link is up
-    bool m_designated{false};              //!< result of the last election
-    Neighbours m_neighbours;               //!< by the MAC addresses of their ports
+    bool m_designated{false};              //!< won the last election
+    Neighbours m_neighbours;               //!< key: the MAC address of their port
     EventId m_hello;                       //!< the next Hello
     EventId m_inhibited;                   //!< the end of inhibition
 };

@@ -42,8 +42,8 @@ RBridgeSharedPlane::Hold()
     m_held = true;
 }
 
-// What the RBridge would publish soon is among them: a port that has just begun to serve terminals,
-// say, without which those of now would lose frames until then.
+// The tables include changes that the RBridge would publish soon: for example a port that has just
+// begun to serve terminals, without which present terminals would lose frames until then.
 void
 RBridgeSharedPlane::Release()
 {

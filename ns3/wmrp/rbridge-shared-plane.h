@@ -19,15 +19,15 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief A data plane that reads an RBridge's tables in shared memory and tells through a ring
+ * @brief A data plane that reads an RBridge's tables in shared memory and reports through a ring
  * there where terminals are seen. Needs ReactorSimulatorImpl.
  */
 class RBridgeSharedPlane : public RBridgePlane
 {
   public:
     /**
-     * @param rbridge which learns; owns this object
-     * @param node its node
+     * @param rbridge the RBridge that learns; owns this object
+     * @param node the RBridge's node
      * @param tables the memory
      * @throws viaduct::UsageError under another simulator
      */
@@ -35,18 +35,19 @@ class RBridgeSharedPlane : public RBridgePlane
 
     void Publish(const viaduct::rbridge::Tables& tables) override;
 
-    /** Leaves the tables in the memory, those of a simulator that has died, until Release(). To be
-     * called before the RBridge gets this plane. */
+    /** Leaves the tables of a failed simulator in the memory until Release(). Must be called before
+     * the RBridge gets this plane. */
     void Hold();
-    /** Publishes the RBridge's tables of now. No effect unless those in the memory are held. */
+    /** Publishes the RBridge's present tables. No effect unless the tables in the memory are held.
+     */
     void Release();
 
   private:
-    RBridge& m_rbridge;                             //!< learns
-    viaduct::forward::Mapping m_tables;             //!< memory
-    viaduct::forward::RBridgeTablesWriter m_writer; //!< of m_tables
-    EventListener m_listener;                       //!< where terminals are seen
-    bool m_held{false};                             //!< nothing is published
+    RBridge& m_rbridge;                             //!< the RBridge that learns
+    viaduct::forward::Mapping m_tables;             //!< the shared memory
+    viaduct::forward::RBridgeTablesWriter m_writer; //!< writes m_tables
+    EventListener m_listener;                       //!< reports of terminals
+    bool m_held{false};                             //!< publishes nothing
 };
 
 } // namespace ns3

@@ -38,10 +38,10 @@ using wireconversion::ToWire;
 namespace
 {
 
-const Time COMPUTE_DELAY = MilliSeconds(10); //!< so that several changes need one computation
+const Time COMPUTE_DELAY = MilliSeconds(10); //!< delay: several changes, one computation
 const Time AGE_INTERVAL = Seconds(1);        //!< lifetimes are whole seconds
 
-/** @return a time for the library */
+/** @return a duration for the library */
 viaduct::Duration
 ToDuration(const Time& time)
 {
@@ -236,7 +236,7 @@ RBridge::Receive(Ptr<NetDevice> device,
     viaduct::rbridge::Forward(*m_tables, port->GetIndex(), frame.GetBytes(), decision);
     if (m_plane && decision.outcome != Outcome::kControl)
     {
-        return; // the data plane's
+        return; // the data plane handles the frame
     }
     m_outcomes[static_cast<size_t>(decision.outcome)]++;
     if (!m_frameTrace.IsEmpty())
@@ -277,7 +277,8 @@ RBridge::ReceivePdu(RBridgePort& port, Ptr<const Packet> packet, const MacAddres
         }
         return;
     }
-    // All but Hellos count only between those that hear each other (RFC 7177 section 3.1).
+    // PDUs other than Hellos count only between RBridges that hear each other (RFC 7177 section
+    // 3.1).
     if (!type || m_tables->FindAdjacency(port.GetIndex(), from) == viaduct::rbridge::kNone)
     {
         return;
@@ -419,7 +420,8 @@ RBridge::ChooseNickname(const LinkStates& states)
     uint16_t nickname = m_wantedNickname;
     if (nickname == 0)
     {
-        // RFC 6325 section 3.7.3 suggests a hash of the identifier, so that it stays the same.
+        // RFC 6325 section 3.7.3 suggests a hash of the identifier, so that the nickname stays the
+        // same.
         const auto& id = m_common.system.bytes;
         nickname = static_cast<uint16_t>((id[0] ^ id[2] ^ id[4]) << 8 | (id[1] ^ id[3] ^ id[5]));
     }

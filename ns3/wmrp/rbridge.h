@@ -30,16 +30,17 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief WMRP: a node that carries terminals' Ethernet frames through a network of its like, by
+ * @brief WMRP: a node that carries terminals' Ethernet frames through a network of such nodes, by
  * shortest paths on layer 2.
  *
- * A proactive link-state protocol with TRILL's formats and rules (docs/wmrp.md says which). It is
+ * A proactive link-state protocol with TRILL's formats and rules (docs/wmrp.md lists them). It is
  * aggregated to a node, some or all of whose devices are its ports (AddPort()); RBridgeHelper does
- * this. Terminals need nothing: they see one Ethernet.
+ * this. Terminals need no changes: they see one Ethernet.
  *
  * Ports must be Ethernet-like: CSMA, PathNetDevice, RingNetDevice; a device that cannot send with
- * another's address (ad hoc Wi-Fi) connects RBridges only. Point-to-point devices carry PPP and are
- * refused. Frames between RBridges are 24 bytes longer than terminals' (GetOverhead()).
+ * another source address (ad hoc Wi-Fi) connects RBridges only. Point-to-point devices carry PPP
+ * and are refused. Frames between RBridges are 24 bytes longer than terminals' frames
+ * (GetOverhead()).
  */
 class RBridge : public Object, private RBridgePort::User
 {
@@ -50,12 +51,13 @@ class RBridge : public Object, private RBridgePort::User
     RBridge();
     ~RBridge() override;
 
-    /** Makes a device of the node a port. The first one's address names this RBridge.
-     * @param device the device; its node is the one that this object is aggregated to
+    /** Makes a device of the node a port. The first port's address is the identifier of this
+     * RBridge.
+     * @param device the device; its node is the node to which this object is aggregated
      * @param terminals whether it may serve terminals; false: it is between RBridges only
      */
     void AddPort(Ptr<NetDevice> device, bool terminals = true);
-    /** Lets a device take another's place, if that is a port.
+    /** Replaces a port's device by a new one; does nothing if the old device is no port.
      * @param oldDevice the port
      * @param newDevice a device of the same node
      */
@@ -63,10 +65,10 @@ class RBridge : public Object, private RBridgePort::User
 
     /** Stops as if the node had lost its power: nothing is remembered or announced. */
     void Stop();
-    /** Starts; a node's initialization does so too. */
+    /** Starts; a node's initialization also starts it. */
     void Start();
 
-    /** @return by how much a terminal's packet grows between RBridges, bytes */
+    /** @return the growth of a terminal's packet between RBridges, bytes */
     static uint32_t GetOverhead()
     {
         return viaduct::rbridge::kOverhead;
@@ -78,29 +80,29 @@ class RBridge : public Object, private RBridgePort::User
         return m_nickname;
     }
 
-    /** @return how it is called in PDUs, "0200.0000.0001" */
+    /** @return this RBridge's identifier in PDUs, "0200.0000.0001" */
     std::string GetSystemId() const;
-    /** Where frames for another RBridge go.
-     * @param nickname the other's
-     * @return the MAC address of the next RBridge; all zero if it is out of reach
+    /** Returns the next hop of frames for another RBridge.
+     * @param nickname the other RBridge's nickname
+     * @return the MAC address of the next RBridge; all zero if the other RBridge is out of reach
      */
     Mac48Address GetNextHop(uint16_t nickname) const;
-    /** @return the nicknames of all RBridges in reach but this one */
+    /** @return the nicknames of all RBridges in reach except this one */
     std::vector<uint16_t> GetReachable() const;
     /**
      * @param device a port
      * @return whether it serves terminals now
      */
     bool IsServing(Ptr<NetDevice> device) const;
-    /** Where a terminal is known to be.
-     * @param terminal its address
-     * @return the nickname of its RBridge, this one's for one of its own; 0: it is unknown
+    /** Returns the known location of a terminal.
+     * @param terminal the terminal's address
+     * @return the nickname of its RBridge, this RBridge's for a local terminal; 0: it is unknown
      */
     uint16_t FindTerminal(const Mac48Address& terminal) const;
 
     /**
-     * @param outcome what has become of frames
-     * @return of how many
+     * @param outcome an outcome of forwarding
+     * @return the number of frames with it
      */
     uint64_t GetFrames(viaduct::rbridge::Outcome outcome) const
     {
@@ -108,24 +110,25 @@ class RBridge : public Object, private RBridgePort::User
     }
 
     /**
-     * @return frames that were forwarded and did not leave, as they are longer than their link's
-     * MTU or the link is down
+     * @return frames that were forwarded and did not leave, because they are longer than their
+     * link's MTU or the link is down
      */
     uint64_t GetNotSent() const
     {
         return m_notSent;
     }
 
-    /** Lets another data plane forward in the simulator's place. From now on the RBridge only
-     * receives PDUs; what it knows goes to the plane, which tells it where terminals are (Learn()).
+    /** Lets another data plane forward instead of the simulator. After this call the RBridge only
+     * receives PDUs; it passes its tables to the plane, which reports where terminals are
+     * (Learn()).
      * @param plane the data plane
      */
     void SetPlane(std::unique_ptr<RBridgePlane> plane);
 
-    /** A terminal was seen by the data plane.
-     * @param terminal its address and VLAN
-     * @param nickname of the RBridge that its frame came from; 0: this one
-     * @param port in the tables, where it is if it is this RBridge's
+    /** Handles a report of the data plane that it has seen a terminal.
+     * @param terminal the terminal's address and VLAN
+     * @param nickname the nickname of the RBridge that sent its frame; 0: this RBridge
+     * @param port the index in the tables of the port where it is, if it is at this RBridge
      */
     void Learn(viaduct::rbridge::TerminalKey terminal,
                uint16_t nickname,
@@ -133,11 +136,11 @@ class RBridge : public Object, private RBridgePort::User
 
     /**
      * @param device a device
-     * @return its place in the tables; viaduct::rbridge::kNone if it is no port
+     * @return the device's index in the tables; viaduct::rbridge::kNone if it is no port
      */
     viaduct::rbridge::PortIndex GetPortIndex(Ptr<NetDevice> device) const;
 
-    /** @return the tables by which it forwards */
+    /** @return the tables by which the RBridge forwards */
     const viaduct::rbridge::Tables& GetTables() const
     {
         return *m_tables;
@@ -145,15 +148,15 @@ class RBridge : public Object, private RBridgePort::User
 
     /**
      * @param stream the number of the first random stream
-     * @return how many are used
+     * @return the number of streams used
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
      * TracedCallback signature for Frame.
-     * @param [in] packet what followed the Ethernet header
-     * @param [in] device the port that it came in by
-     * @param [in] outcome what became of it, as in "forwarded" or "wrong_path"
+     * @param [in] packet the packet after the Ethernet header
+     * @param [in] device the port by which it arrived
+     * @param [in] outcome the outcome, as in "forwarded" or "wrong_path"
      */
     typedef void (*FrameTracedCallback)(Ptr<const Packet> packet,
                                         Ptr<NetDevice> device,
@@ -161,12 +164,12 @@ class RBridge : public Object, private RBridgePort::User
     /**
      * TracedCallback signature for Adjacency.
      * @param [in] device the port
-     * @param [in] up a neighbour is there; false: it is gone
+     * @param [in] up whether a neighbour is there; false: it has gone
      */
     typedef void (*AdjacencyTracedCallback)(Ptr<NetDevice> device, bool up);
     /**
      * TracedCallback signature for Routes.
-     * @param [in] reachable how many other RBridges are in reach
+     * @param [in] reachable the number of other RBridges in reach
      */
     typedef void (*RoutesTracedCallback)(uint32_t reachable);
 
@@ -179,7 +182,7 @@ class RBridge : public Object, private RBridgePort::User
     void AdjacencyChanged(RBridgePort& port, bool up) override;
     void ServiceChanged(RBridgePort& port) override;
 
-    // A handler of the node's for each port's device.
+    // Handles frames; registered with the node for each port's device.
     void Receive(Ptr<NetDevice> device,
                  Ptr<const Packet> packet,
                  uint16_t protocol,
@@ -222,24 +225,24 @@ class RBridge : public Object, private RBridgePort::User
     uint32_t m_holdMultiplier;    //!< attribute HoldMultiplier
     Time m_inhibition;            //!< attribute Inhibition
     uint8_t m_priority;           //!< attribute Priority
-    RBridgePortSettings m_common; //!< of all ports, while it runs
+    RBridgePortSettings m_common; //!< settings of all ports, while it runs
 
-    Ptr<Node> m_node;                                         //!< of the ports
-    std::unique_ptr<viaduct::rbridge::Tables> m_tables;       //!< by which frames are forwarded
-    std::vector<std::unique_ptr<RBridgePort>> m_ports;        //!< by index
-    std::map<Ptr<NetDevice>, RBridgePort*> m_byDevice;        //!< the same
+    Ptr<Node> m_node;                                         //!< the ports' node
+    std::unique_ptr<viaduct::rbridge::Tables> m_tables;       //!< the tables that Forward() uses
+    std::vector<std::unique_ptr<RBridgePort>> m_ports;        //!< index: a port's index
+    std::map<Ptr<NetDevice>, RBridgePort*> m_byDevice;        //!< the ports by their devices
     Ptr<UniformRandomVariable> m_random;                      //!< jitter, nicknames
     std::unique_ptr<viaduct::rbridge::Database> m_database;   //!< while it runs
     std::unique_ptr<viaduct::rbridge::Routes> m_routes;       //!< while it runs
     std::unique_ptr<viaduct::rbridge::Terminals> m_terminals; //!< while it runs
     std::unique_ptr<RBridgeFlooding> m_flooding;              //!< while it runs
     std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{}; //!< frames, by outcome
-    uint64_t m_notSent = 0;                                         //!< of those forwarded
+    uint64_t m_notSent = 0;                                         //!< forwarded, but not sent
     std::unique_ptr<viaduct::rbridge::Decision> m_decision;         //!< about the present frame
 
-    std::unique_ptr<RBridgePlane> m_plane; //!< forwards in the simulator's place; null: none does
+    std::unique_ptr<RBridgePlane> m_plane; //!< forwards instead of ns-3; null: ns-3 does
 
-    Time m_originated;      //!< when own LSPs were last changed
+    Time m_originated;      //!< time of the last change of own LSPs
     EventId m_originate;    //!< Originate()
     EventId m_compute;      //!< Compute()
     EventId m_summaries;    //!< SendSummaries()

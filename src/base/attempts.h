@@ -1,4 +1,4 @@
-// Several things to be done, each whatever became of the others.
+// Runs several actions, each whether or not the others fail, and collects their errors.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@ namespace viaduct {
 
 class Attempts {
  public:
-  // Calls `what` and keeps the message of what it throws.
+  // Calls `what` and keeps the message of an exception that it throws.
   template <class F>
   void Try(F what) {
     try {
@@ -19,7 +19,7 @@ class Attempts {
       troubles_ += (troubles_.empty() ? "" : "; ") + std::string(error.what());
     }
   }
-  // Throws Error with all the messages, if there are any.
+  // Throws Error with all kept messages, if there are any.
   void Finish() const {
     if (!troubles_.empty()) throw Error(troubles_);
   }

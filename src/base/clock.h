@@ -19,7 +19,8 @@ struct MonotonicClock {
   }
 };
 
-// The milliseconds that poll(2) and epoll_wait(2) wait until the deadline; -1: without end.
+// Returns the milliseconds that poll(2) and epoll_wait(2) must wait until the deadline; -1: without
+// limit.
 inline int PollTimeout(Instant deadline) {
   if (deadline == Instant::Never()) return -1;
   const Duration left = std::max(deadline - MonotonicClock::Now(), Duration());

@@ -1,5 +1,5 @@
 // The exceptions of the product. Libraries throw these and never print; a program prints the
-// message once, as one line, and exits with ExitCode(). A message says what was wrong, where, and
+// message once, as one line, and exits with status(). A message says what was wrong, where, and
 // what to do about it.
 #pragma once
 

@@ -23,7 +23,7 @@ struct DocumentRow {
 // A row of a type's table.
 template <class T>
 struct Key {
-  const char* name;  // "" if the keys of a member are merged into the type's own
+  const char* name;  // "" if the keys of a member are merged into the keys of the type
   const char* value;
   const char* meaning;
   void (*write)(const Key& key, const T& record, nlohmann::json& object);
@@ -32,7 +32,7 @@ struct Key {
   void (*document)(const Key& key, const std::string& prefix, std::vector<DocumentRow>& rows);
 };
 
-// A type's table, which its `static KeysOf<T> Keys()` returns.
+// The table of a type; the type's `static KeysOf<T> Keys()` returns it.
 template <class T>
 using KeysOf = std::span<const Key<T>>;
 
@@ -146,7 +146,7 @@ constexpr Key<ClassOf<kMember>> WhenSet(const char* name, const char* value, con
   return key;
 }
 
-// Merges the keys of a member that is itself a record into the type's own.
+// Merges the keys of a member, which is itself a record, into the keys of the type.
 template <auto kMember>
 constexpr Key<ClassOf<kMember>> Among() {
   return {"",

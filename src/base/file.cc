@@ -37,7 +37,7 @@ void ThrowUnlessRegular(const std::string& path, mode_t mode) {
   throw UsageError(path + ": is a " + kind + "; give a regular file");
 }
 
-// Stops once there is more than `longest`.
+// Reads until the end, or until the text is longer than `longest`.
 std::string ReadUpTo(size_t longest, int fd, std::string_view what) {
   std::string text;
   std::array<char, 65536> buffer;

@@ -73,7 +73,7 @@ TEST(FileTest, WhatIsNoRegularFileIsNotOpened) {
   std::filesystem::remove(path);
 }
 
-// It has no blocks: to read it would take its length of memory.
+// The file has no blocks; reading it would take as much memory as it is long.
 TEST(FileTest, ALongFileIsRefusedBeforeItIsRead) {
   const std::string path = testing::TempDir() + "viaduct_file_test_long";
   WriteFile(path, "");
@@ -125,7 +125,7 @@ class LibraryFileTest : public testing::Test {
     CheckIsWholeLibrary(file_);
   }
 
-  // This program, which is loaded as a library is.
+  // This program's file, which is loaded as a library is.
   const std::string whole_ = ReadFile("/proc/self/exe");
   const std::string file_ = testing::TempDir() + "library_file_test.so";
 };

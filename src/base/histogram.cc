@@ -9,7 +9,8 @@ namespace viaduct {
 
 namespace {
 
-// Place of a value's counter: row 0 has the values below 1 << bits, each other row a power of two.
+// The place of a value's counter: row 0 has the values below 1 << bits, each further row a power of
+// two.
 struct Part {
   size_t row, index;
 };
@@ -21,7 +22,7 @@ Part PartOf(uint64_t value, int bits) {
   return {static_cast<size_t>(shift) + 1, (value >> shift) & ((uint64_t{1} << bits) - 1)};
 }
 
-// The first value of a part, and how many there are.
+// The first value of a part, and the number of values in it.
 struct Range {
   uint64_t first, size;
 };
@@ -32,7 +33,8 @@ Range RangeOf(const Part& part, int bits) {
   return {((uint64_t{1} << bits) + part.index) << shift, uint64_t{1} << shift};
 }
 
-// Value at `place`, from 1, of a part whose `count` values are spread evenly over it.
+// Returns the value at `place`, counted from 1, of a part whose `count` values are spread evenly
+// over it.
 int64_t Interpolated(const Range& range, uint64_t place, uint64_t count) {
   const double share = (static_cast<double>(place) - 0.5) / static_cast<double>(count);
   return static_cast<int64_t>(range.first) +

@@ -9,16 +9,17 @@
 
 namespace viaduct {
 
-// Up to 1024 values are kept as they are. With more, each power of two is cut into 1024 equal parts
-// (HDR-style, Tene), so a value is known within 0.1% over the whole range. Record() costs a few
-// instructions, and an allocation of 8 KiB for the first value and then for the first one of a
+// Keeps up to 1024 values as they are. With more values, each power of two is cut into 1024 equal
+// parts (HDR-style, Tene), so a value is known within 0.1% over the whole range. Record() costs a
+// few instructions, plus an allocation of 8 KiB for the first value and for the first value of each
 // power of two. One writer; readers on other threads need their own synchronisation. Negative
 // values count as 0.
 class Histogram {
  public:
   void Record(int64_t value);
-  // The value at place ceil(quantile * count), from 1, of all values in order. Exact of at most
-  // 1024 values, for the least and the greatest; else at most 1/1024 of it away. 0 when empty.
+  // Returns the value at place ceil(quantile * count), counted from 1, of all values in order.
+  // Exact for at most 1024 values and for the minimum and the maximum; otherwise wrong by at most
+  // 1/1024 of the value. 0 when empty.
   int64_t Quantile(double quantile) const;
   int64_t Min() const { return count_ == 0 ? 0 : min_; }
   int64_t Max() const { return max_; }
@@ -33,13 +34,14 @@ class Histogram {
   static constexpr size_t kMaxKept = 1024;
 
   bool IsKept() const { return kept_.size() == count_; }
-  void CountKept();  // moves them to the rows
+  void CountKept();  // moves the kept values to the rows
   void CountOne(int64_t value);
   void AddRowsOf(const Histogram& other);
   int64_t InterpolatedAt(uint64_t place) const;
 
   std::vector<int64_t> kept_;
-  // Counts of values below kParts, then of those of one power of two each; empty until the first.
+  // Row 0 counts the values below kParts, each further row the values of one power of two; a row is
+  // empty until its first value.
   std::array<std::vector<uint64_t>, 64 - kSubBits> rows_;
   uint64_t count_ = 0;
   int64_t min_ = std::numeric_limits<int64_t>::max(), max_ = 0;

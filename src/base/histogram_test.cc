@@ -57,7 +57,7 @@ TEST(HistogramTest, AQuantileIsAtMostAThousandthAway) {
   }
 }
 
-// The round trips of the report: of samples around 200.03 ms the median was 201.327.
+// The round trips of a report: for samples around 200.03 ms the median was 201.327.
 TEST(HistogramTest, TheMedianOfCloseValuesIsTheirs) {
   Histogram histogram;
   for (int64_t i = -50; i <= 50; ++i) histogram.Record(200'030'000 + i * 100);
@@ -85,7 +85,7 @@ TEST(HistogramTest, OfAThousandValuesEachOneIsKept) {
   EXPECT_NEAR(static_cast<double>(histogram.Quantile(0.5)), 512 * 1'000'000'007.0, 5e8);
 }
 
-// None, few and many of each, before and after.
+// Merges histograms with no, few and many values.
 TEST(HistogramTest, MergeIsAsIfRecordedTogether) {
   RandomStream random(8, "merge");
   for (const int first : {0, 1, 600, 1024, 3000}) {

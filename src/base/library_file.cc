@@ -15,8 +15,8 @@
 namespace viaduct {
 namespace {
 
-// The bytes that a file must have to be loaded (elf(5)): its headers, and what is mapped. 0: none
-// of this machine's kind.
+// Returns the number of bytes that a file must have to be loaded (elf(5)): its headers and the
+// mapped parts. 0: no library of this machine's kind.
 uint64_t BytesOfElf(std::ifstream& file) {
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
@@ -39,11 +39,11 @@ uint64_t BytesOfElf(std::ifstream& file) {
 
 void CheckIsWholeLibrary(const std::string& path) {
   std::error_code error;
-  // To open a FIFO takes until somebody writes to it, for dlopen(3) too.
+  // Opening a FIFO blocks until a process opens it for writing, in dlopen(3) too.
   if (std::filesystem::exists(path, error)) CheckIsRegular(path);
   std::ifstream file(path, std::ios::binary);
   const uint64_t there = std::filesystem::file_size(path, error);
-  if (!file || error) return;  // as dlopen(3) will say
+  if (!file || error) return;  // dlopen(3) reports the error
   if (BytesOfElf(file) > there) {
     throw UsageError(
         fmt::format("{}: is not whole (cut off after {} bytes); compile it again", path, there));

@@ -1,13 +1,13 @@
-// A shared library's file, before it is loaded.
+// Checks of a shared library's file before it is loaded.
 #pragma once
 
 #include <string>
 
 namespace viaduct {
 
-// A library that is cut off, as one that is being written, would end the process that loads it
-// (SIGBUS) when what is missing is read. Throws UsageError that names it. What is no library of
-// this machine's kind passes: dlopen(3) says what it is.
+// Throws UsageError naming the library if its file is cut off, as a file that is being written is:
+// reading the missing part would kill the process that loads it (SIGBUS). A file that is no library
+// for this machine passes; dlopen(3) reports the reason.
 void CheckIsWholeLibrary(const std::string& path);
 
 }  // namespace viaduct

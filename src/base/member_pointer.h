@@ -1,4 +1,5 @@
-// What a pointer to a member points into and at, for tables whose rows are joined to members.
+// The class and the value type of a pointer to a member, for tables whose rows are joined to
+// members.
 #pragma once
 
 namespace viaduct {

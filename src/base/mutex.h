@@ -1,6 +1,5 @@
 // A mutex whose use clang's thread safety analysis checks (setup/check-locks, a step of lint).
-// libstdc++'s own mutex has no annotations. For compilers other than clang the annotations are
-// empty.
+// libstdc++'s mutex has no annotations. For compilers other than clang the annotations are empty.
 #pragma once
 
 #include <mutex>

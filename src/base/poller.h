@@ -1,4 +1,4 @@
-// Waiting for many descriptors at once.
+// Waits for many descriptors at once.
 #pragma once
 
 #include <sys/epoll.h>
@@ -14,10 +14,10 @@ namespace viaduct {
 
 // An epoll(7) instance, level-triggered. The descriptors still belong to their owners, who must
 // remove them before closing them (a duplicate elsewhere would keep a closed one in the set). Only
-// one thread may wait; any thread may add and remove.
+// one thread may wait; any thread may add and remove descriptors.
 class Poller {
  public:
-  // What one Wait() found: each event has the tag of its descriptor in data.u64.
+  // The result of one Wait(): each event has the tag of its descriptor in data.u64.
   class Ready {
    public:
     const epoll_event* begin() const { return events_.data(); }
@@ -29,7 +29,8 @@ class Poller {
 
    private:
     friend class Poller;
-    // Further ready descriptors are returned by the next calls: epoll takes turns among them.
+    // At most 64 events at a time; the next calls return further ready descriptors, because epoll
+    // takes turns among them.
     std::array<epoll_event, 64> events_;  // only the first size_ hold anything
     size_t size_ = 0;
     bool interrupted_ = false;
@@ -37,14 +38,15 @@ class Poller {
 
   Poller();  // throws SystemError
 
-  // Readable while any of its descriptors is ready, so that a poller can be watched by another.
+  // Returns a descriptor that is readable while any watched descriptor is ready, so that another
+  // poller can watch this one.
   int fd() const { return epoll_.get(); }
   // Watches `fd` for EPOLL... events; EPOLLERR and EPOLLHUP are always reported. Throws SystemError
   // for a regular file and for a descriptor that is in the set already.
   void Add(int fd, uint64_t tag, uint32_t events = EPOLLIN);
   // Changes the events and the tag of a descriptor that is in the set. Throws SystemError.
   void Change(int fd, uint64_t tag, uint32_t events);
-  // Removes a descriptor. It is no error if it is not in the set, or closed.
+  // Removes a descriptor. A descriptor that is closed or not in the set is no error.
   void Remove(int fd);
 
   // Returns when something is ready, a signal was handled, or `timeout` has passed:

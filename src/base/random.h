@@ -1,5 +1,5 @@
-// Seeded random streams. The same (seed, name) gives the same numbers on every machine and
-// library: the generator and every distribution are our own or exactly specified, never
+// Seeded random streams. The same (seed, name) gives the same numbers on every machine and library:
+// the generator and every distribution are implemented here or exactly specified, never
 // std::*_distribution (whose algorithms differ between standard libraries).
 #pragma once
 
@@ -12,7 +12,8 @@ namespace viaduct {
 // xoshiro256++ 1.0 (Blackman and Vigna, 2019), seeded by splitmix64.
 class RandomStream {
  public:
-  // A stream of its own for each (seed, name): streams of one run do not disturb each other.
+  // Creates a separate stream for each (seed, name): the streams of one run do not disturb each
+  // other.
   RandomStream(uint64_t seed, std::string_view name);
 
   uint64_t Next();

@@ -1,4 +1,4 @@
-// Sequence numbers: which have come, and those of few bits that begin anew.
+// Sequence numbers: distinguishes new ones from duplicates, and extends numbers of few bits.
 #pragma once
 
 #include <bitset>
@@ -7,20 +7,20 @@
 
 namespace viaduct {
 
-// Tells new packets of a flow from duplicates in bounded memory: it remembers the last kNumbers
-// sequence numbers, a bit for each.
+// Distinguishes new packets of a flow from duplicates in bounded memory: remembers the last
+// kNumbers sequence numbers, a bit for each.
 class SequenceWindow {
  public:
   // Sixteen seconds of a million packets a second; 2 MiB, of which a short flow uses little.
   static constexpr uint64_t kNumbers = 1 << 24;
 
   enum class Arrival {
-    kNext,  // above all before
-    kLate,  // came after a higher one; also what is older than the window, whatever it is
+    kNext,  // higher than all before
+    kLate,  // lower than an earlier one; also any number that is older than the window
     kDuplicate,
   };
   Arrival Take(uint64_t sequence);
-  // The highest number so far, plus one.
+  // Returns the highest number so far, plus one.
   uint64_t next() const { return next_; }
 
  private:
@@ -34,8 +34,8 @@ class SequenceWindow {
   uint64_t next_ = 0;
 };
 
-// The number whose low bits were read, where the whole number is known to be near `known`: not
-// half of their range or more from it.
+// Returns the whole number whose low bits were read and which is nearest to `known`: less than half
+// of the range of these bits away.
 template <class Bits>
 uint64_t NearestTo(uint64_t known, Bits low) {
   const auto ahead = static_cast<Bits>(low - static_cast<Bits>(known));
@@ -43,7 +43,7 @@ uint64_t NearestTo(uint64_t known, Bits low) {
   return ahead <= behind || behind > known ? known + ahead : known - behind;
 }
 
-// The next value of a counter that only grows, of which the low bits were read.
+// Returns the next value of a counter that only grows and of which only the low bits were read.
 template <class Bits>
 uint64_t GrownFrom(uint64_t before, Bits low) {
   return before + static_cast<Bits>(low - static_cast<Bits>(before));

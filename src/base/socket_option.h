@@ -12,7 +12,7 @@
 
 namespace viaduct {
 
-// Throws SystemError with `name`, the option's.
+// Sets an option. Throws SystemError with `name`, the name of the option.
 template <class T>
 void SetSocketOption(int fd, int level, int option, const T& value, std::string_view name) {
   SystemCall("setsockopt " + std::string(name),
@@ -20,14 +20,14 @@ void SetSocketOption(int fd, int level, int option, const T& value, std::string_
 }
 
 // Sizes a buffer of a socket, in bytes. `force_option` (SO_SNDBUFFORCE) exceeds the system's limit,
-// but needs CAP_NET_ADMIN; without that `option` (SO_SNDBUF) gets as much as the limit allows.
-// Throws SystemError.
+// but needs CAP_NET_ADMIN; without it `option` (SO_SNDBUF) gets as much as the limit allows. Throws
+// SystemError.
 inline void SetSocketBuffer(int fd, int force_option, int option, int bytes) {
   if (setsockopt(fd, SOL_SOCKET, force_option, &bytes, sizeof bytes) == 0) return;
   SetSocketOption(fd, SOL_SOCKET, option, bytes, "SO_SNDBUF or SO_RCVBUF");
 }
 
-// How long send(2) and connect(2) wait at a time (SO_SNDTIMEO); 0: for ever. Throws SystemError.
+// Sets the timeout of each send(2) and connect(2) (SO_SNDTIMEO); 0: no limit. Throws SystemError.
 inline void SetSendTimeout(int fd, Duration longest) {
   const timeval timeout{longest.nanoseconds() / 1'000'000'000,
                         longest.nanoseconds() % 1'000'000'000 / 1000};

@@ -8,7 +8,7 @@
 namespace viaduct {
 namespace {
 
-// The longest delay until a clock step smaller than the time between two polls of a port is
+// The maximum delay until a clock step smaller than the time between two polls of a port is
 // detected.
 constexpr Duration kCheckInterval = Duration::Milliseconds(1);
 // The maximum rounding error of the kernel's two conversions.

@@ -1,4 +1,4 @@
-// Time as the whole product uses it: signed 64-bit nanoseconds, two types.
+// Time in the whole product: signed 64-bit nanoseconds, two types.
 //
 // An Instant is a point in the time of some clock (the caller knows which: the monotonic clock,
 // ns-3's virtual time, a test's manual clock). A Duration is a difference. Seconds are never kept
@@ -45,7 +45,7 @@ class Instant {
  public:
   constexpr Instant() = default;
   static constexpr Instant FromNanoseconds(int64_t n) { return Instant(n); }
-  // Later than every other instant: "no event is scheduled".
+  // Returns an instant later than every other: "no event is scheduled".
   static constexpr Instant Never() { return Instant(std::numeric_limits<int64_t>::max()); }
 
   constexpr int64_t nanoseconds() const { return ns_; }

@@ -9,16 +9,16 @@
 
 namespace viaduct {
 
-// The packets, or bytes, in each interval of time, in fixed memory: where there would be more than
-// kMaxIntervals of them, each two become one of twice the length.
+// The number of packets, or bytes, in each interval of time, in fixed memory: if there would be
+// more than kMaxIntervals, two intervals become one of twice the length.
 class TimeSeries {
  public:
   static constexpr Duration kInterval = Duration::Milliseconds(100);
-  static constexpr size_t kMaxIntervals = 36000;  // an hour of these
+  static constexpr size_t kMaxIntervals = 36000;  // one hour of kInterval
 
-  // `interval`: how long they are at first.
+  // `interval`: the duration of an interval at first.
   explicit TimeSeries(Duration interval = kInterval) : interval_(interval) {}
-  // `since`: the beginning of the series; before it counts as at it.
+  // `since`: the time since the beginning of the series; a negative time counts as 0.
   void Add(Duration since, uint64_t count);
   const std::vector<uint64_t>& counts() const { return counts_; }
   Duration interval() const { return interval_; }

@@ -39,7 +39,7 @@ TEST(InstantTest, DiffersAndMovesByDurations) {
 }
 
 TEST(InstantTest, KeepsNanosecondsFarFromItsEpoch) {
-  // 2026 in nanoseconds since 1970: a double could not tell these two apart.
+  // A time of 2027 in nanoseconds since 1970: a double could not distinguish these two.
   const Instant t = Instant::FromNanoseconds(1800000000000000000);
   EXPECT_NE(t, t + Duration::Nanoseconds(1));
   EXPECT_EQ((t + Duration::Nanoseconds(1)) - t, Duration::Nanoseconds(1));

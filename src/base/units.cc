@@ -22,7 +22,7 @@ constexpr Unit kTimeUnits[] = {{"h", 3600000000000}, {"min", 60000000000}, {"s",
                                {"ms", 1000000},      {"us", 1000},         {"ns", 1}};
 constexpr Unit kRatePrefixes[] = {
     {"T", 1000000000000}, {"G", 1000000000}, {"M", 1000000}, {"k", 1000}, {"", 1}};
-// As tc(8) writes them: 10mbit.
+// The prefixes that tc(8) uses: 10mbit.
 constexpr Unit kLowerRatePrefixes[] = {{"t", 1000000000000}, {"g", 1000000000}, {"m", 1000000}};
 constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 << 10},
                                {"G", 1 << 30},   {"M", 1 << 20},     {"K", 1 << 10},
@@ -35,10 +35,10 @@ constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 <
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A number as written: its digits without the decimal point, and how many of them follow the point.
+// A number as written: the digits before and after the decimal point.
 struct Decimal {
   std::string_view whole, fraction;
-  std::string_view unit;  // what follows the number
+  std::string_view unit;  // the text after the number
 };
 
 Decimal SplitNumber(std::string_view text, std::string_view accepted) {
@@ -107,7 +107,7 @@ std::optional<int64_t> FindFactor(std::span<const Unit> units, std::string_view 
   return std::nullopt;
 }
 
-// value/factor as a decimal when that needs at most `digits` digits after the point.
+// Returns value/factor as a decimal if that needs at most `digits` digits after the point.
 std::optional<std::string> AsDecimal(int64_t value, int64_t factor, int digits) {
   std::string text = std::to_string(value / factor);
   int64_t rest = value % factor;
@@ -121,7 +121,8 @@ std::optional<std::string> AsDecimal(int64_t value, int64_t factor, int digits) 
   return text;
 }
 
-// The shortest text that one of the units gives; on a tie, that of the larger unit.
+// Returns the shortest text in one of the units; of two equally short ones, the text in the larger
+// unit.
 std::string FormatShortest(int64_t value, std::span<const Unit> units) {
   std::string best;
   for (const Unit& unit : units) {
@@ -181,7 +182,7 @@ int64_t ParseBytes(std::string_view text) {
 double ParseProbability(std::string_view text) {
   constexpr std::string_view kAccepted = "a number from 0 to 1 or a percentage, as in \"1%\"";
   const Decimal decimal = SplitNumber(text, kAccepted);
-  // Who writes 1 may mean 1%, and tc(8) takes it for that.
+  // "1" may be meant as 1%, and tc(8) reads it so.
   if (text == "1") Fail(text, "is that 1% or 100%?", "its percent sign, or \"1.0\" for 100%");
   std::string_view rest = decimal.unit;
   int exponent = 0;

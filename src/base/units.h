@@ -27,7 +27,7 @@ double ParseProbability(std::string_view text);
 // A whole number in [low, high].
 int64_t ParseInteger(std::string_view text, int64_t low, int64_t high);
 
-// The inverse of the above, in the shortest exact form: "20ms", "1.5Mbit", "64KiB", "0.1%".
+// The inverse functions, which return the shortest exact form: "20ms", "1.5Mbit", "64KiB", "0.1%".
 // Parse*(Format*(x)) == x for every x that Parse* can return.
 std::string FormatDuration(Duration duration);
 std::string FormatRate(int64_t bits_per_second);

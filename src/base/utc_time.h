@@ -1,4 +1,4 @@
-// Dates as results and records state them.
+// Dates in the format of results and records.
 #pragma once
 
 #include <ctime>
@@ -6,9 +6,9 @@
 
 namespace viaduct {
 
-// ISO 8601 in UTC to the second: "2026-01-31T23:59:59Z".
+// Returns ISO 8601 in UTC to the second: "2026-01-31T23:59:59Z".
 std::string FormatUtc(std::time_t time);
-// The current time (CLOCK_REALTIME) in this format.
+// Returns the current time (CLOCK_REALTIME) in this format.
 std::string UtcNow();
 
 }  // namespace viaduct

@@ -1,4 +1,4 @@
-// Adding to an error where in the user's input the mistake is.
+// Adds to an error the place of the mistake in the user's input.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace viaduct {
 
-// Runs `work` and returns what it returns. A UsageError that it throws is rethrown with `where` (an
+// Runs `work` and returns its result. A UsageError that `work` throws is rethrown with `where` (an
 // argument, or FILE:LINE) and a colon before its message.
 template <class Work>
 auto Within(const std::string& where, const Work& work) {

@@ -20,7 +20,7 @@ Duration PositiveDuration(const std::string& option, const std::string& text);
 // An option that may be repeated, with one value each time. `values` must outlive the command line.
 void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                  const std::string& type, const std::string& help);
-// Adds --json, for output that programs read; the result tells whether it was given.
+// Adds --json, for output that programs read; the result is whether it was given.
 std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help = "for machines");
 // Adds --new-privileges (sys::ProgramOptions), which sets `wanted`.
 void AddNewPrivilegesFlag(CLI::App& command, bool& wanted);

@@ -16,7 +16,7 @@ std::filesystem::path FindHarness() {
   throw EnvironmentError("the benchmarks (bench/run.py) are not installed; use a source tree");
 }
 
-// As whoever called it: the harness itself says where it must be root.
+// Executes the harness as the calling user: the harness itself reports where it must be root.
 [[noreturn]] void Execute(const std::vector<std::string>& words) {
   std::vector<std::string> all = {FindHarness().string()};
   all.insert(all.end(), words.begin(), words.end());

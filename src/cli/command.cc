@@ -35,14 +35,14 @@ constexpr const char* kFooter = R"(Examples:
 
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
-// In the order of --help.
+// Subcommands in the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {
     AddRun,  AddPath, AddShell, AddUp,     AddHub,     AddJoin, AddExec,  AddLink,
     AddList, AddTop,  AddDown,  AddClean,  AddDoctor,  AddInit, AddSweep, AddCompare,
     AddPlot, AddView, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
-// A line may quote what it was given, such as a file that is none of ours. It says at its beginning
-// where that is, and at its end what to do.
+// Returns the message with its middle left out if it is long: a line may quote its input, such as a
+// file of another program. Its beginning states where the error is, and its end what to do.
 std::string Shortened(std::string message) {
   constexpr size_t kBegin = 3000, kEnd = 1000;
   if (message.size() <= kBegin + kEnd) return message;
@@ -63,7 +63,7 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// What an unset variable of a script leaves would be as if the option were not there.
+// Refuses empty values: an unset variable of a script would act as if the option were missing.
 void RefuseEmptyValues(CLI::App& app) {
   const CLI::Validator given(
       [](std::string& value) {
@@ -105,7 +105,7 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
 }
 
 // In `exec NODE ls -l` everything after the node belongs to the program, even an option that looks
-// like one of ours.
+// like one of `viaduct`.
 std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   const bool set_apart =
       words.size() < 3 || words[0] != "exec" || words[1].rfind('-', 0) == 0 || words[2] == "--";
@@ -121,16 +121,16 @@ std::vector<std::string> WithHelpAsOption(std::vector<std::string> words) {
   return words;
 }
 
-// What the caller ignores or blocks must not upset this process: it waits for children. nohup(1)'s
-// SIGHUP stays.
+// Resets signals that the caller ignores or blocks, which must not disturb this process: it waits
+// for children. nohup(1)'s SIGHUP stays.
 void ResetInherited() {
   sys::UnblockSignals();
   signal(SIGCHLD, SIG_DFL);
-  signal(SIGPIPE, SIG_DFL);  // a reader that has left (| head) ends it without a word
+  signal(SIGPIPE, SIG_DFL);  // a reader that has closed the pipe (| head) ends it silently
   signal(SIGXFSZ, SIG_IGN);  // a limit of the caller's fails a write as a full disk does
 }
 
-// Whether the command may yet start sudo.
+// Returns whether the command may start sudo later.
 bool MayNeedRoot(const std::vector<std::string>& words) {
   const auto is_one_of = [&](size_t place, std::initializer_list<std::string_view> list) {
     return words.size() > place && std::ranges::find(list, words[place]) != list.end();
@@ -139,7 +139,8 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
   return is_one_of(1, {"run", "rank", "up", "hub", "shell", "join", "clean", "bench", "sweep"});
 }
 
-// What the command's process does, with the identity that it is to have.
+// Does the work of the command's process, with the identity that it must have. Returns the exit
+// status.
 int Perform(const std::vector<std::string>& words) {
   Invocation invocation;
   invocation.words = words;

@@ -1,5 +1,4 @@
-// The subcommands of `viaduct`. Each lives in a file of its own and adds itself to the command
-// line.
+// The subcommands of `viaduct`. Each has a separate file and adds itself to the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,9 +7,9 @@
 
 namespace viaduct::cli {
 
-// How the command was called, and what its exit status is to be.
+// The words with which the command was called, and its exit status.
 struct Invocation {
-  std::vector<std::string> words;  // as typed
+  std::vector<std::string> words;  // the words as typed
   int status = 0;
 };
 
@@ -21,7 +20,7 @@ using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddLink, AddList, AddTop,
     AddDown, AddClean, AddDoctor, AddInit, AddSweep, AddCompare, AddPlot, AddView, AddBench,
     AddKernel, AddVersion, AddDocs, AddRank;
-// The subcommands of `viaduct path` and `viaduct kernel` that are in files of their own.
+// The subcommands of `viaduct path` and `viaduct kernel` that have separate files.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
 AddSubcommand AddKernelShell, AddKernelResume;
 

@@ -32,7 +32,7 @@ std::vector<CommandPlace> PlacesOf(const CLI::App& app) {
 
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// Of an option or operand; empty where the values are not a few words.
+// Returns the values of an option or operand; empty if they are not a few words.
 std::string Values(const std::string& name) {
   if (name == "--mode") return scenario::ChoicesOf(scenario::FindKey("mode"));
   if (name == "TOPOLOGY" || name == "--topo") {
@@ -44,7 +44,8 @@ std::string Values(const std::string& name) {
   return "";
 }
 
-// What names the labs that are up, or their nodes, for operands that are one; else empty.
+// Returns the command that lists the labs that are up, or their nodes, for operands that name one;
+// else empty.
 std::string NamesFor(const std::string& command, const std::string& operand) {
   if (command == "exec" && operand == "NODE") return "viaduct ls --names nodes 2>/dev/null";
   if (operand == "LAB") return "viaduct ls --names labs 2>/dev/null";
@@ -74,7 +75,7 @@ std::vector<std::string> WordsOf(const CommandPlace& place) {
   return words;
 }
 
-// In shells' single quotes.
+// Quotes text in single quotes of shells.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -31,7 +31,7 @@ constexpr Topic kTopics[] = {
     {"schema", [](const CLI::App&) { return scenario::DocumentSchema(); }},
     {"path-spec", [](const CLI::App&) { return path::DocumentSpec(); }},
     {"results", [](const CLI::App&) { return result::DocumentResults() + DocumentListings(); }},
-    {"view", [](const CLI::App&) { return run::page::ViewPage(); }},  // of viaduct view alone
+    {"view", [](const CLI::App&) { return run::page::ViewPage(); }},  // used by `viaduct view` only
     {"man", ManualPage},
     {"completion-bash", BashCompletion},
     {"completion-zsh", ZshCompletion},

@@ -48,7 +48,7 @@ struct Tool {
   bool is_roots_halfs = false;
 };
 
-// What somebody comes for, and the features that it takes.
+// A purpose of the product, and the features that it needs.
 struct Ability {
   const char* name;
   const char* purpose;
@@ -83,7 +83,8 @@ Feature Examined(const std::string& name, const std::string& purpose, bool prese
           present ? "" : remedy, ""};
 }
 
-// Where who executes it looks: root whom nobody called looks in its own PATH.
+// Returns whether the process that will execute the tool finds it: a tool of root's half is looked
+// for in the system folders, unless this process is root, which uses its own PATH.
 bool IsHere(const Tool& tool) {
   const bool is_elsewhere = tool.is_roots_halfs && geteuid() != 0;
   return !(is_elsewhere ? sys::FindProgramIn(sys::kSystemFolders, tool.program)
@@ -137,7 +138,7 @@ Feature Confinement() {
   return feature;
 }
 
-// By root where it can be.
+// Returns the features, probed by root if possible.
 std::vector<Feature> Probed() {
   if (geteuid() == 0) NeedRoot();
   if (!privilege::HasRootsHalf()) {

@@ -27,17 +27,17 @@
 namespace viaduct::cli {
 namespace {
 
-// How long the simulator, its keeper and the broker may take to end once the lab is gone.
+// The maximum time in which the simulator, its keeper and the broker end after the lab's removal.
 constexpr int kTimeoutMilliseconds = 10000;
 
-// How long the lab's removal may take, of the largest ones on a busy machine.
+// The maximum duration of the removal of the largest labs on a busy machine.
 constexpr Duration kRemovalTimeout = Duration::Seconds(120);
 
 UniqueFd ProcessOf(int pid) {
   try {
     return sys::OpenPidFd(pid);
   } catch (const SystemError&) {
-    return UniqueFd();  // it has ended
+    return UniqueFd();  // the process has ended
   }
 }
 
@@ -63,7 +63,7 @@ void AddNames(const std::vector<Entry>& removed, Cleaning* cleaning) {
   for (const Entry& entry : removed) cleaning->removed.push_back(entry.name);
 }
 
-// Those of whom nobody here can say whether they are alive.
+// Adds the entries of which this process cannot find out whether they are alive.
 template <class Entry>
 void AddUnknown(const std::vector<Entry>& all, Cleaning* cleaning) {
   for (const Entry& entry : all) {
@@ -118,7 +118,7 @@ void Clean(bool as_json) {
 void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
   const auto clean = [](const nlohmann::json&) {
     Cleaning all;
-    // What ran within something else is dead once that has been removed.
+    // Entries that ran within a removed entry are dead after its removal, so another round follows.
     for (;;) {
       Cleaning round = CleanOnce();
       all.removed.insert(all.removed.end(), round.removed.begin(), round.removed.end());

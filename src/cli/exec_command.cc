@@ -11,7 +11,8 @@
 namespace viaduct::cli {
 namespace {
 
-// With a broker that is to pass a signal on. Whoever sends another one waits no longer.
+// The timeout for a broker that must pass a signal on. A user who sends another signal does not
+// wait longer.
 constexpr Duration kSignalTimeout = Duration::Seconds(10);
 
 struct ExecOptions {
@@ -35,7 +36,7 @@ int Exec(const ExecOptions& given) {
       client.LimitWaiting(kSignalTimeout);
       client.Kill(program.pid, signal);
     } catch (const UsageError&) {
-      // It has just ended; its status is read next.
+      // The program has just ended; its status is read next.
     }
   });
 }

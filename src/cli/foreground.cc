@@ -85,7 +85,7 @@ void Foreground::Handle(int signal) {
 // Relays until the program ends or no process has its terminal open any more.
 void Foreground::Connect(const std::function<bool()>& has_ended) {
   const sys::RawMode raw(STDIN_FILENO);
-  // A descriptor of its own, because a loop watches each for one thing only.
+  // A separate descriptor, because a loop watches each for one thing only.
   const UniqueFd keyboard(
       SystemCall("fcntl F_DUPFD_CLOEXEC", fcntl(pty_->Master(), F_DUPFD_CLOEXEC, 0)));
   sys::Relay input(STDIN_FILENO, keyboard.get()), output(pty_->Master(), STDOUT_FILENO);

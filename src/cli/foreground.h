@@ -35,9 +35,9 @@ class Foreground {
  private:
   void Handle(int signal);
   void Connect(const std::function<bool()>& has_ended);
-  void Relay(sys::Relay& relay);  // as often as it can
+  void Relay(sys::Relay& relay);  // until there is nothing more to relay
 
-  std::unique_ptr<sys::Pty> pty_;  // none: there is no terminal
+  std::unique_ptr<sys::Pty> pty_;  // null: there is no terminal
   std::function<void(int)> pass_on_;
   bool is_connected_ = false;  // the user's terminal with the pty
   sys::EventLoop loop_;

@@ -38,7 +38,7 @@ struct HubCommandOptions {
   bool quiet = false;
 };
 
-// "wireguard" or "wireguard:PORT": the UDP port of WireGuard, if tunnels are to be encrypted.
+// Parses "wireguard" or "wireguard:PORT": the UDP port of WireGuard, if tunnels must be encrypted.
 std::optional<uint16_t> CipherPort(const std::string& text) {
   constexpr uint16_t kUsualPort = 51820;
   constexpr std::string_view kName = "wireguard";
@@ -52,7 +52,7 @@ std::optional<uint16_t> CipherPort(const std::string& text) {
       Within("--encrypt", [&] { return ParseInteger(text.substr(kName.size() + 1), 0, 65535); }));
 }
 
-// A scenario that does not say its mode is simulated, which needs no root.
+// A scenario without a mode is simulated, which needs no root.
 scenario::Scenario LoadForHub(const HubCommandOptions& options) {
   std::vector<std::string> overrides = options.set;
   if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);

@@ -36,7 +36,7 @@ std::string UriOf(const std::string& path) {
   return uri;
 }
 
-// For editors that complete and check YAML by a schema.
+// Returns the line for editors that complete and check YAML by a schema.
 std::string SchemaLine() {
   const std::string schema = sys::FindSharedFile("scenario.schema.json");
   return schema.empty() ? "" : "# yaml-language-server: $schema=" + UriOf(schema) + "\n";
@@ -55,7 +55,7 @@ void WriteSample(const InitOptions& options) {
   }
   try {
     WriteFile(file, text);
-  } catch (const Error&) {  // of a full disk's piece the next call would say that it is there
+  } catch (const Error&) {  // a partial file (disk full) would make the next call fail
     if (!is_there) std::filesystem::remove(file, error);
     throw;
   }

@@ -34,7 +34,7 @@ void NoteJoin(const std::string& text) {
   std::fprintf(stderr, "viaduct join: %s\n", TerminalText(text).c_str());
 }
 
-// The node that the hub has given, for as long as this object lives, through losses of the
+// The node that the hub has assigned, for the lifetime of this object, through losses of the
 // connection.
 class Membership {
  public:
@@ -59,11 +59,12 @@ class Membership {
   const claim::Offer& offer() const { return *offer_; }
   const wire::IpAddress& hub() const { return hub_; }
   const claim::TunnelKey& secret() const { return keys_.secret; }
-  // An encrypted hub knows this end anew: `use` is called with what it says of itself.
+  // Sets the function that is called when an encrypted hub knows this end anew, with the hub's
+  // tunnel parameters.
   void OnReturn(std::function<void(const claim::EncryptedTunnel&)> use) {
     returned_ = std::move(use);
   }
-  // This machine cannot be the node; the hub is told so at the end.
+  // Notes that this machine cannot be the node; the hub is informed at the end.
   void NoteFailure() { control_->NoteFailure(); }
 
  private:
@@ -94,7 +95,7 @@ class Membership {
     offer_ = std::move(offer);
   }
 
-  // Each trouble is told once, not at each attempt.
+  // Reports each trouble once, not at each attempt.
   void Bear(const std::string& why) {
     const std::string text = fmt::format("hub {}: {}", hub_name_.ToString(), why);
     if (!offer_ && MonotonicClock::Now() >= first_until_) throw Error(text);

@@ -44,7 +44,8 @@ std::optional<std::vector<lab::Endpoint>> FindEnds(const nlohmann::json& lab,
   return std::nullopt;
 }
 
-// Both ends, as an event of a scenario does: routes that the kernel dropped come back with it.
+// Changes both ends, as an event of a scenario does: routes that the kernel dropped return with the
+// link.
 void SetLink(const std::string& target, bool up) {
   const NodeName name(target);
   if (const auto paused = PausedUnlessLab(name.place)) {

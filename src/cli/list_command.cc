@@ -30,7 +30,7 @@ std::string UserName(uid_t uid) {
   return user ? user->name : std::to_string(uid);
 }
 
-// What happened to the simulator, for the column of the state.
+// Returns the history of the simulator, for the column of the state.
 std::string Deaths(const lab::SimulatorHistory& history) {
   if (history.given_up) return ", no simulator (given up): " + history.cause;
   if (history.absent) {
@@ -123,7 +123,7 @@ void PrintAll(bool as_json) {
   }
 }
 
-// Of the labs that are up: their names, or their nodes' as `exec` takes them, one a line.
+// Prints the names of the labs that are up, or of their nodes as `exec` takes them, one a line.
 void PrintNames(const std::string& what) {
   const std::vector<lab::RunInfo> labs = LabsThatAreUp();
   std::string text;

@@ -1,4 +1,4 @@
-// What subcommands list and print with --json, as records (base/fields.h).
+// The records that subcommands list and print with --json (base/fields.h).
 #pragma once
 
 #include <cstdint>
@@ -79,14 +79,14 @@ struct ListedPath {
   static fields::KeysOf<ListedPath> Keys();
 };
 
-// What `viaduct clean` did.
+// The result of `viaduct clean`.
 struct Cleaning {
   std::vector<std::string> removed, left, problems;
 
   static fields::KeysOf<Cleaning> Keys();
 };
 
-// What `viaduct doctor` looked for.
+// One result of `viaduct doctor`.
 struct Finding {
   std::string name, state, purpose, remedy, detail;
 
@@ -101,7 +101,7 @@ struct ListedKernel {
   static fields::KeysOf<ListedKernel> Keys();
 };
 
-// What `viaduct kernel build` made.
+// The result of `viaduct kernel build`.
 struct BuiltKernel {
   ListedKernel kernel;
   bool reused = false;
@@ -110,7 +110,7 @@ struct BuiltKernel {
   static fields::KeysOf<BuiltKernel> Keys();
 };
 
-// Their chapters of docs/results.md.
+// Returns the chapters of docs/results.md about these records.
 std::string DocumentListings();
 
 }  // namespace viaduct::cli

@@ -9,7 +9,7 @@
 namespace viaduct::cli {
 namespace {
 
-// As roff(7) prints it as it is.
+// Escapes text so that roff(7) prints it unchanged.
 std::string Roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -59,7 +59,7 @@ std::string Synopsis(const CLI::App& app, const std::string& name) {
   return text + " [\\fIOPTIONS\\fR]\n";
 }
 
-// What is below the options in --help: lines as they are.
+// Returns the text below the options in --help, with its lines unchanged.
 std::string Footer(const CLI::App& app) {
   const std::string footer = app.get_footer();
   return footer.empty() ? "" : ".PP\n.nf\n" + Roff(footer) + "\n.fi\n";

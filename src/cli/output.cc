@@ -35,7 +35,7 @@ void PrintText(const std::string& text) {
 }
 
 void FinishOutput() {
-  errno = 0;  // what failed before has left its mark on the stream alone
+  errno = 0;  // an earlier failure is recorded in the stream only
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) ThrowUnwritten(errno);
 }
 

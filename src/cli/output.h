@@ -9,7 +9,8 @@ namespace viaduct::cli {
 
 // Prints to standard output. Throws Error if it cannot be written.
 void PrintText(const std::string& text);
-// Throws Error unless all that was printed by whatever means has been written to standard output.
+// Throws Error unless all output of the process, however printed, has been written to standard
+// output.
 void FinishOutput();
 // Prints the document to standard output, indented.
 void PrintJson(const nlohmann::json& document);

@@ -139,7 +139,7 @@ class Collector {
 
   engine::Config config_;
   Directions default_;
-  std::vector<Directions> given_;  // by pair
+  std::vector<Directions> given_;  // indexed by pair
   std::optional<engine::Attachment> half_;
   std::optional<Directions> in_class_;  // the directions given for the current class
 };

@@ -15,8 +15,8 @@ namespace viaduct::cli {
 // "down".
 using OrderedArguments = std::vector<std::pair<std::string, std::string>>;
 
-// Adds to `config` the `ports` (interface names, each once) and `pairs`; the pairs that it has come
-// before the first argument. Throws UsageError naming the argument.
+// Adds to `config` the `ports` (interface names, each once) and `pairs`; pairs that it has already
+// count as placed before the first argument. Throws UsageError naming the argument.
 engine::Config PairsFromArguments(const OrderedArguments& arguments, engine::Config config = {});
 
 // "eth0", "eth0:vlan=10", "eth0:mpls=100"; the port is the index of that name in `ports`, to which

@@ -67,7 +67,8 @@ emulate::PathOptions Understand(const CLI::App& command, const PathCommandOption
                                  options.port));
   }
   path.port = port->second;
-  // It is destroyed with the path, which erases the status line before the results are printed.
+  // The progress is destroyed with the path, which erases the status line before the results are
+  // printed.
   const auto progress = std::make_shared<run::Progress>(stderr, options.quiet);
   path.note = [progress](const std::string& text) { progress->Line(text); };
   if (!options.quiet && isatty(STDERR_FILENO) == 1) {

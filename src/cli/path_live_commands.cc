@@ -34,7 +34,7 @@ std::string EngineSocket(const lab::RunInfo& run) {
                    "of `viaduct up` only");
 }
 
-// How set and stats select a path.
+// The selection of a path by set and stats.
 struct Choice {
   std::string name, pair;
   std::vector<std::string> between;
@@ -99,7 +99,7 @@ void Stats(const Choice& choice, const Format& format) {
       loop.Run([] { return false; }, next);
       print();
     } catch (const sys::Interrupted&) {
-      return;  // how watching ends
+      return;  // the signal is the normal end of watching
     } catch (const UsageError&) {
       return;  // the path has ended
     }

@@ -15,7 +15,7 @@
 namespace viaduct::cli {
 namespace {
 
-// Why the timing of a VOID run is.
+// Returns the reason why the timing of a run is VOID.
 std::string WhyVoid(const result::Timing& timing) {
   const int64_t limit = timing.limit_ns.value_or(0);
   if (timing.p99_ns > limit) {

@@ -12,7 +12,8 @@
 
 namespace viaduct::cli {
 
-// What is emulated: pairs, classes and SPECs, whose order on the command line matters.
+// The options that define what is emulated: pairs, classes and SPECs, whose order on the command
+// line matters.
 struct PairOptions {
   std::vector<std::string> between, pair, classes, up, down;
 
@@ -21,7 +22,7 @@ struct PairOptions {
   OrderedArguments InOrder(const CLI::App& command) const;
 };
 
-// How it is emulated, and what becomes of the results.
+// The options of the emulation itself and of the output of results.
 struct EmulationOptions {
   std::string schedule, duration, lateness_limit, json_file;
   EngineOptions engine;

@@ -1,4 +1,4 @@
-// What the command does as root (sys/privilege/steward.h).
+// The work that the command does as root (sys/privilege/steward.h).
 #pragma once
 
 #include <cstdint>

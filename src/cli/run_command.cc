@@ -68,8 +68,8 @@ run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation&
   return run_options;
 }
 
-// The one place where results are delivered: each way is tried, whatever became of the others.
-// `document`: the results for --json.
+// Delivers the results; the only function that does. Each way is tried, even if an earlier one
+// failed. `document`: the results for --json.
 void Deliver(const RunCommandOptions& options, const std::string& table, const json& document,
              const std::vector<RunResult>& runs) {
   Attempts attempts;
@@ -109,7 +109,7 @@ int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// Where a lab on several hosts has its nodes is part of the scenario.
+// Places the nodes of a lab on its hosts. The placement is part of the scenario.
 void Place(Scenario& scenario) {
   if (scenario.hosts.empty()) return;
   hosts::PlaceNodes(scenario);

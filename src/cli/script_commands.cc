@@ -11,8 +11,9 @@
 namespace viaduct::cli {
 namespace {
 
-// A link in the build folder, or what is installed (packages of Python are not in share/): beside
-// the prefix's lib, or around the prefix in a binary wheel (PACKAGES/viaduct/_prefix).
+// Returns the package: a link in the build folder, or the installed one (Python packages are not in
+// share/): next to the prefix's lib, or around the prefix in a binary wheel
+// (PACKAGES/viaduct/_prefix).
 std::string FindPackage() {
   for (const char* place : {"python", "../../lib/python3/dist-packages", "../../../.."}) {
     std::string main = sys::FindSharedFile(std::string(place) + "/viaduct/__main__.py");

@@ -22,7 +22,7 @@
 namespace viaduct::cli {
 namespace {
 
-// Between SIGTERM, when the duration is over, and SIGKILL.
+// The time between SIGTERM, when the duration is over, and SIGKILL.
 constexpr Duration kTerminationTimeout = Duration::Seconds(2);
 
 struct ShellOptions {

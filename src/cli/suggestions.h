@@ -1,4 +1,4 @@
-// What a command line that was not understood was probably meant to be.
+// Suggestions of the probable meaning of a command line that was not understood.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -25,7 +25,7 @@
 namespace viaduct::cli {
 namespace {
 
-// For the answer of one that is alive: the screen must not stand still for one that hangs.
+// The timeout for an answer: the screen must not stand still for a process that hangs.
 constexpr Duration kTopTimeout = Duration::Seconds(2);
 
 struct TopOptions {
@@ -33,7 +33,7 @@ struct TopOptions {
   std::string interval = "1s", listen;
 };
 
-// With the rates of the interval before it.
+// Returns a snapshot with the rates of the interval before it.
 watch::Snapshot LookTwice(Duration interval) {
   sys::EventLoop loop;
   const watch::Snapshot before = watch::Look(kTopTimeout);
@@ -80,7 +80,7 @@ class LiveTable {
   void Handle(int signal) {
     switch (signal) {
       case SIGINT:
-        ends_ = true;  // how watching ends
+        ends_ = true;  // the signal is the normal end of watching
         return;
       case SIGTSTP:
         screen_->Leave();
@@ -105,9 +105,9 @@ class LiveTable {
   bool ends_ = false;
 };
 
-// Until a signal ends it.
+// Serves the metrics until a signal ends it.
 void ServeMetrics(const std::string& where) {
-  // Without an address: this machine alone.
+  // If no address is given: this machine only.
   const size_t colon = where.rfind(':');
   const std::string port = where.substr(colon == std::string::npos ? 0 : colon + 1);
   std::string address = colon == std::string::npos ? "" : where.substr(0, colon);

@@ -54,7 +54,7 @@ std::string NamespaceName(const std::string& lab, const std::string& node) {
   return lab + "." + node;
 }
 
-// Everything of the lab that lives in this process, and the steps of building it.
+// The lab's objects in this process, and the steps of building it.
 struct Lab::State {
   State(const Topology& the_topology, const LabOptions& options)
       : topology(the_topology),
@@ -108,7 +108,8 @@ struct Lab::State {
     }
   }
 
-  // The same for an end and its peer in the fabric; no error: a process may have set that down.
+  // Waits for the carrier of an end that has been set up, and of its peer in the fabric, at most
+  // until `end_of_wait`. A timeout is no error: a process may have set the peer down.
   void AwaitCarrierOf(const Endpoint& endpoint, Instant end_of_wait) {
     const auto left = [&] {
       return std::max(end_of_wait - MonotonicClock::Now(), Duration::Milliseconds(1));
@@ -159,13 +160,13 @@ struct Lab::State {
     }
   }
 
-  // Where br_netfilter is loaded, as containers do, bridges drop what IP would, and count it
-  // nowhere that a run reads (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
+  // Turns br_netfilter off, which containers load: with it bridges drop what IP would drop, and
+  // count it in no counter that a run reads (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
   static void LeaveFramesAlone(int fabric_fd) {
     for (const char* of : {"iptables", "ip6tables", "arptables"}) {
       try {
         sys::WriteSysctl(fabric_fd, std::string("net.bridge.bridge-nf-call-") + of, "0");
-      } catch (const UsageError&) {  // it is not loaded, or older than namespaces of its own
+      } catch (const UsageError&) {  // br_netfilter is absent, or too old for a namespace
       }
     }
   }
@@ -292,7 +293,7 @@ struct Lab::State {
     const Endpoint& a = link.endpoints[0];
     const Endpoint& b = link.endpoints[1];
     SpaceOf(a.node).netlink.CreateVethPair(EndOf(a), EndOf(b));
-    // Both ends matter: frames of the other side must reach the simulator as they would be on a
+    // Both ends matter: frames of the far side must reach the simulator as they would be on a
     // wire.
     if (KeepsOffloads(a) && KeepsOffloads(b)) return;
     for (const Endpoint& end : link.endpoints) {
@@ -338,7 +339,7 @@ struct Lab::State {
     }
     Space& space = SpaceOf(emulated ? kFabricNode : end.node);
     vxlan.namespace_fd = space.fd.get();
-    sys::Netlink host;  // where the other hosts are
+    sys::Netlink host;  // the namespace in which the other hosts are reached
     CreateTunnel(host, vxlan, link);
     if (emulated || !KeepsOffloads(end)) {
       sys::DisableOffloads(space.fd.get(), vxlan.name, sys::Offloads::kAll);
@@ -400,7 +401,7 @@ struct Lab::State {
       if (impaired && node.data_plane->layout.keeps_offloads) {
         sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
       }
-      // The other nodes' namespaces have no IPv6 then.
+      // In a lab that uses no IPv6, only a container's namespace has it enabled.
       if (!ipv6 && !node.container.empty()) space.netlink.SetIpv6LinkLocal(ifindex, false);
       space.netlink.SetUp(ifindex, true);
     }
@@ -542,7 +543,7 @@ void Lab::RecordForwarder(const ForwarderHistory& history) {
 
 int Lab::IfIndex(const Endpoint& endpoint) {
   state_->InterfaceOf(endpoint);
-  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // it may have been created again
+  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // may be a new one
 }
 
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
@@ -558,8 +559,8 @@ void Lab::SetEndsUp(const std::vector<Endpoint>& ends, bool up) {
     return;
   }
   for (const Endpoint& end : ends) SetLinkUp(end, true);
-  // An event is late by as much. Where others create and remove links at the time, the kernel tells
-  // carriers a second later and more (net/core/link_watch.c).
+  // The limit is the maximum delay of an event. While other processes create and remove links, the
+  // kernel reports carriers a second later and more (net/core/link_watch.c).
   const Instant end_of_wait = MonotonicClock::Now() + Duration::Milliseconds(300);
   for (const Endpoint& end : ends) state_->AwaitCarrierOf(end, end_of_wait);
   for (const Endpoint& end : ends) {

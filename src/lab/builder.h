@@ -1,4 +1,4 @@
-// Builds a Topology in the kernel, and removes it again.
+// Builds a Topology in the kernel, and removes it.
 #pragma once
 
 #include <map>
@@ -42,7 +42,7 @@ class Lab {
   const Node& GetNode(const std::string& node) const;
   const Interface& GetInterface(const Endpoint& endpoint) const;
   int NamespaceFd(const std::string& node) const;  // owned by the lab
-  // Of the nodes' names (lab/names.h).
+  // The path of the run's hosts file with the nodes' names (lab/names.h).
   std::string HostsPath() const;
   std::string NamespacePath(const std::string& node) const;
   sys::Netlink& NetlinkOf(const std::string& node);  // a session in the node's namespace
@@ -53,15 +53,14 @@ class Lab {
   void RecordEngine(int pid);
   void RecordSimulator(const SimulatorHistory& history);
   void RecordForwarder(const ForwarderHistory& history);
-  int IfIndex(const Endpoint& endpoint);  // in the node's namespace
+  int IfIndex(const Endpoint& endpoint);  // the index in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
-  // The same for all ends of a link. When all are up, the kernels have forgotten the MAC addresses
-  // that they asked for while one was not: they would ask again after a second only.
+  // Sets all ends of a link up or down. When all are up, the kernels have forgotten the MAC
+  // addresses that they asked for while one was down: they would ask again only after a second.
   void SetEndsUp(const std::vector<Endpoint>& ends, bool up);
   // Whether this endpoint's transmissions pass a queueing discipline (a SPEC emulated by the
   // kernel, a physical interface), or are seen by captures there alone (to a remote node): a packet
-  // socket that sends on it must not bypass it
-  // (PACKET_QDISC_BYPASS).
+  // socket that sends on it must not bypass it (PACKET_QDISC_BYPASS).
   bool HasQdisc(const Endpoint& endpoint) const;
 
   // Ends the processes in the namespaces (SIGTERM, then SIGKILL) and removes everything, newest

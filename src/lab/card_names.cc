@@ -5,7 +5,7 @@
 namespace viaduct::lab {
 namespace {
 
-// Whether an interface has a name that another one of the card is to have.
+// Whether an interface has a name that is required for another one of the card.
 bool IsInTheWay(const sys::CardInterface& interface, const CardNames& names) {
   return std::ranges::any_of(names, [&](const auto& entry) {
     return entry.first != interface.id && entry.second == interface.name;

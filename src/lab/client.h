@@ -7,10 +7,10 @@
 
 namespace viaduct::lab {
 
-// The interface of such a node: to its client.
+// The interface of such a node that leads to its client.
 inline constexpr char kClientInterface[] = "client0";
 
-// "NODE/client", which is no node's name.
+// Returns "NODE/client", which is no node's name.
 std::string ClientNameOf(const std::string& node);
 // Throws UsageError where the node cannot have one.
 void CheckClient(const Topology& topology, const Remote& client);

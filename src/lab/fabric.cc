@@ -52,8 +52,9 @@ void AddShared(const Topology& topology, size_t number, std::vector<FabricPair>*
   }
 }
 
-// Its directions are those of the whole link: the same random streams on every host, and nothing to
-// frames that come in, to which the sender's host has done it.
+// Adds the pair of a link between hosts. Its directions are those of the whole link, with the same
+// random streams on every host; it does nothing to arriving frames, which the sender's host has
+// emulated.
 void AddTunnel(const Topology& topology, size_t number, std::vector<FabricPair>* pairs) {
   const Link& link = topology.links[number];
   FabricPair pair;

@@ -21,16 +21,17 @@ struct FabricEnd {
 
 // One pair of the engine: frames that enter the fabric on `a` leave it on `b` and back.
 struct FabricPair {
-  std::string name;  // the link's; for a shared link path::SharedPairName()
+  std::string name;  // that of the link; for a shared link path::SharedPairName()
   FabricEnd a, b;
   path::Spec up, down;  // a to b, b to a
   int mtu = 1500;
-  std::vector<path::TrafficClass> classes = {};  // with SPECs of their own
+  std::vector<path::TrafficClass> classes = {};  // with separate SPECs
 };
 
 // The name of the fabric's end of an endpoint.
 std::string FabricPort(size_t link, size_t endpoint);
-// For an emulated endpoint of a shared link: the engine's second port, and its peer on the bridge.
+// The names of the engine's second port for an emulated endpoint of a shared link, and of its peer
+// on the bridge.
 std::string FabricInnerPort(size_t link, size_t endpoint);
 std::string FabricBridgePort(size_t link, size_t endpoint);
 

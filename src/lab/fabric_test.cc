@@ -61,7 +61,7 @@ TEST(Fabric, ClassesAreTheEnginesOnEveryKindOfLink) {
   pairs = FabricPairs(With(link));
   ASSERT_EQ(pairs.size(), 2U);
   EXPECT_EQ(pairs[1].classes, link.classes);
-  // At a tunnel each host does what its own end sends, under the direction of the whole link.
+  // At a tunnel each host emulates its own end's frames, under the direction of the whole link.
   for (const int end : {0, 1}) {
     Link tunnel{"a-b", Link::Kind::kTunnel, {{"a", "eth0"}}, {path::Spec()}};
     tunnel.tunnel.emplace().end = end;

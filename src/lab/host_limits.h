@@ -11,13 +11,13 @@
 
 namespace viaduct::lab {
 
-// Reads a parameter of the machine ("net.ipv4.neigh.default.gc_thresh3"); nothing if it cannot be
-// read from here.
+// Reads a parameter of the machine ("net.ipv4.neigh.default.gc_thresh3"); returns nothing if it
+// cannot be read in the calling process's network namespace.
 using ReadLimit = std::function<std::optional<uint64_t>(const std::string& parameter)>;
 
-// What the lab may need beyond these limits, one line each with the remedy: neighbour entries
-// (gc_thresh3 of arp(7)), of which the nodes of a shared link have one for each other. Beyond it
-// the kernel drops packets ("neighbour table overflow").
+// Returns the limits that the lab may exceed, one line each with the remedy: neighbour entries
+// (gc_thresh3 of arp(7)), of which each node of a shared link has one for each of the link's other
+// nodes. Beyond the limit the kernel drops packets ("neighbour table overflow").
 std::vector<std::string> ExceededLimits(const Topology& topology, const ReadLimit& read);
 
 // Reads from /proc/sys, where only the initial network namespace has these parameters.

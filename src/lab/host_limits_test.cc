@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A shared link of so many nodes, with one address each.
+// Returns a shared link of this many nodes, with one address each.
 Topology Lan(int nodes, const std::string& network) {
   Topology topology;
   Link lan{"lan", Link::Kind::kBridge, {}, {}, Emulator::kEngine};

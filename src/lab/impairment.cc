@@ -61,8 +61,8 @@ path::QueueSize QueueLimit(const path::Spec& spec) {
   return spec.queue.limit.value_or(path::FifoQueue::kDefaultLimit);
 }
 
-// Bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own limit is
-// then only set because the kernel requires one.
+// Returns the bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own
+// limit is then only set because the kernel requires one.
 int64_t QueueBytes(const path::Spec& spec, int mtu) {
   const int64_t frame = mtu + static_cast<int64_t>(wire::EthernetHeader::kSize);
   const path::QueueSize queue = QueueLimit(spec);
@@ -74,12 +74,12 @@ int64_t QueueBytes(const path::Spec& spec, int mtu) {
     case path::QueueSize::Unit::kTime:
       break;
   }
-  // In two steps: rate times nanoseconds overflows 64 bits at 10 Gbit/s and a second.
+  // Computes in two steps: rate times nanoseconds overflows 64 bits at 10 Gbit/s and a second.
   const int64_t microseconds = std::max<int64_t>(queue.amount / 1000, 1);
   return std::max(*spec.link.rate / 8 * microseconds / 1000000, frame);
 }
 
-// "link n0-n1: WHAT needs the KIND qdisc, which this kernel lacks; ..." unless it has it.
+// Throws "link n0-n1: WHAT needs the KIND qdisc, which this kernel lacks; ..." unless it has it.
 class Requirements {
  public:
   void Need(const std::string& kind, const std::string& where, const path::Spec& what) {
@@ -174,7 +174,7 @@ bool HasQdisc(const Topology& topology, const Endpoint& endpoint) {
     }
   }
   for (const Link& link : topology.links) {
-    // Captures see what is sent to a remote node at this end alone, and nothing that bypasses it.
+    // Only captures at this end see frames to a remote node, and none that bypass the qdisc.
     if (HasRemote(topology, link) && std::ranges::any_of(link.endpoints, is_it)) return true;
     if (link.emulator != Emulator::kKernel) continue;
     for (size_t i = 0; i < link.specs.size(); ++i) {

@@ -34,7 +34,7 @@ void CheckImpairments(const Topology& topology);
 // Whether any link is emulated by qdiscs.
 bool HasKernelImpairments(const Topology& topology);
 // Whether this endpoint's transmissions pass a qdisc: on a link emulated by qdiscs, and on a
-// physical interface, which has its own, and whose captures see no frame that bypasses it.
+// physical interface, which has a qdisc anyway, and whose captures see no frame that bypasses it.
 bool HasQdisc(const Topology& topology, const Endpoint& endpoint);
 
 }  // namespace viaduct::lab

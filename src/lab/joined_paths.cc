@@ -18,8 +18,8 @@ namespace {
 
 // A path's counter is used again when no packet can still be counted by it.
 constexpr Duration kCoolDown = Duration::Seconds(2);
-// How long it takes at most until a tap gets the packets of the paths through its node, and packet
-// rules work on them.
+// The maximum time until a new tap gets the packets of the paths through its node, and new packet
+// rules apply to them.
 constexpr Duration kBusyInterval = Duration::Milliseconds(500);
 
 struct Traffic {
@@ -27,9 +27,9 @@ struct Traffic {
   uint64_t bytes = 0;
 };
 
-// What a node is like, until its configuration changes.
+// The properties of a node, valid until its configuration changes.
 struct Facts {
-  std::map<int, Routers::Interface> up;  // by ifindex
+  std::map<int, Routers::Interface> up;  // the key is the ifindex
   std::map<wire::Family, std::set<int>> forwards;
 };
 
@@ -37,11 +37,11 @@ uint64_t SysctlOf(int space, const std::string& name) {
   try {
     return std::stoull(sys::ReadSysctl(space, name));
   } catch (const Error&) {
-    return 0;  // of an interface that is gone, or IPv6 without IPv6
+    return 0;  // the interface is gone, or the node has no IPv6
   }
 }
 
-// Strict reverse paths and the like depend on the source.
+// Whether the interface forwards by the destination alone: rp_filter and the like need the source.
 bool ForwardsIpv4(int space, const std::string& interface) {
   const std::string conf = "net/ipv4/conf/";
   return SysctlOf(space, conf + interface + "/forwarding") == 1 &&
@@ -90,16 +90,16 @@ struct JoinedPaths::State final : Routers {
     bool joins;
     std::optional<Facts> facts;
     std::vector<wire::IpAddress> addresses;
-    bool is_busy = false;     // does more to packets than forward them, or somebody reads them
+    bool is_busy = false;     // does more to packets than forward them, or a process reads them
     uint64_t exceptions = 0;  // to its IPv6 routes
-    Instant busy_until;       // these hold until then
+    Instant busy_until;       // is_busy and exceptions are valid until then
     std::set<bpf::PathKey> paths;
   };
   struct Path {
     std::vector<Hop> hops;
     std::vector<size_t> nodes;
     bpf::PathCounters counters;
-    uint64_t too_bigs = 0;  // when somebody looked
+    uint64_t too_bigs = 0;  // Joiner::TooBigs() when the path was found
   };
   struct Cooling {
     Instant until;
@@ -157,7 +157,7 @@ struct JoinedPaths::State final : Routers {
     return list;
   }
 
-  // The kernel of a router discards what claims to come from itself.
+  // Passes on the routers' addresses: a router's kernel discards packets from its own addresses.
   void TellAddresses() {
     std::map<wire::IpAddress, uint32_t> addresses;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -168,8 +168,8 @@ struct JoinedPaths::State final : Routers {
     joiner.SetAddresses(addresses);
   }
 
-  // An end in the fabric stands for the interface beyond the other end: what that would discard
-  // when it arrives is discarded here.
+  // Reads a node's configuration. A wire's end in the fabric stands for the interface at the far
+  // end of the wire: packets that this would discard on arrival are discarded in the fabric.
   void OnConfiguration(size_t number) {
     NodeState& node = *nodes[number];
     node.facts.reset();
@@ -224,7 +224,7 @@ struct JoinedPaths::State final : Routers {
     sys::Netlink& session = nodes[node]->session;
     const auto route = sys::FindSimpleRoute(session, destination, tos);
     if (!route) return std::nullopt;
-    // Where a router has been told of a path MTU it forwards IPv6 by that (ip6_forward()).
+    // A router that has learned a path MTU forwards IPv6 by it (ip6_forward()).
     if (destination.family == wire::Family::kIpv6 && sys::HasException(session, destination)) {
       return std::nullopt;
     }
@@ -235,7 +235,7 @@ struct JoinedPaths::State final : Routers {
   void Serve(const bpf::PathKey& key) {
     const auto known = paths.find(key);
     const uint64_t too_bigs = joiner.TooBigs();
-    // Also of a packet that was late.
+    // The request may be that of a late packet, for a path that is known by now.
     if (known != paths.end() && !IsStale(key, known->second, too_bigs)) return;
     if (known != paths.end()) Forget(key);
     Walk walk = WalkPath(map, *this, key);
@@ -305,9 +305,10 @@ struct JoinedPaths::State final : Routers {
     });
   }
 
-  using Totals = std::map<std::pair<size_t, int>, Traffic>;  // by node and ifindex
+  using Totals = std::map<std::pair<size_t, int>, Traffic>;  // the key is node and ifindex
 
-  // From the last hop to the first: what was lost on a wire has come to the hops before it.
+  // Adds a path's traffic from the last hop to the first: packets lost on a wire have passed the
+  // hops before it.
   void AddTraffic(const std::vector<Hop>& hops, const bpf::PathCounters& counters,
                   Totals* to) const {
     if (hops.empty()) return;
@@ -352,13 +353,13 @@ struct JoinedPaths::State final : Routers {
   const std::vector<Wire> wires;
   const WireMap map;
   bpf::Joiner joiner;
-  std::vector<std::unique_ptr<NodeState>> nodes;  // in the topology's order
+  std::vector<std::unique_ptr<NodeState>> nodes;  // ordered as in the topology
   std::map<std::string, size_t> numbers;
   std::map<bpf::PathKey, Path> paths;
-  std::map<int, Interface> beyond;  // by the fabric's end that stands for it
+  std::map<int, Interface> beyond;  // the key is the ifindex of its peer in the fabric
   std::vector<uint32_t> free_counters;
   std::vector<Cooling> cooling;
-  Totals totals;  // of paths that are gone
+  Totals totals;  // the traffic of paths that are gone
 };
 
 JoinedPaths::JoinedPaths(Lab& lab) : state_(std::make_unique<State>(lab)) {}

@@ -14,13 +14,13 @@
 
 namespace viaduct::lab {
 
-// What became of the frames from an endpoint of a link.
+// The fates of the frames that an endpoint of a link sent.
 struct WireLoss {
-  size_t link = 0, endpoint = 0;  // their numbers in the topology
+  size_t link = 0, endpoint = 0;  // numbers in the topology
   viaduct_wire_loss counters;
 };
 
-// At work from construction to destruction. For use by one thread.
+// Joins paths from construction to destruction. For use by one thread.
 class JoinedPaths {
  public:
   // `lab` must outlive it. Throws EnvironmentError if the build or the kernel cannot do it.
@@ -29,23 +29,25 @@ class JoinedPaths {
   JoinedPaths(const JoinedPaths&) = delete;
   JoinedPaths& operator=(const JoinedPaths&) = delete;
 
-  // To wait for; and what to do when one is readable. False: it is none of these.
+  // The descriptors to poll, and the handler of a readable one; it returns false for any other.
   std::vector<int> Descriptors() const;
   bool OnReadable(int descriptor);
 
-  // After a change of a node's tables that must have its effect at once.
+  // Must be called after a change of a node's tables that must take effect at once.
   void OnChanged(const std::string& node);
-  // An interface of a node went up or down: the other end of its wire loses its carrier.
+  // Must be called when an interface of a node went up or down: the other end of its wire gets or
+  // loses its carrier.
   void OnLink(const std::string& node, const sys::LinkEvent& event);
-  // The node does more to packets than to forward them, or somebody reads them there.
+  // Must be called when the node does more to packets than to forward them, or when a process reads
+  // them there: the kernel forwards its packets hop by hop.
   void LeaveToKernel(const std::string& node);
 
-  // What came in, by interface and by name: how much of it by joined paths, and of what came by
-  // wire why it did.
+  // The packets that a node received, by interface and by counter: those on joined paths, and those
+  // on the wire by the reason that they were not on a joined path.
   using NodeCounters = std::map<std::string, std::map<std::string, uint64_t>>;
-  // By node.
+  // Returns the counters of each node.
   std::map<std::string, NodeCounters> PacketCounters() const;
-  // What the wires that lose frames did, in both directions of each.
+  // The counters of the wires that lose frames, both directions of each.
   std::vector<WireLoss> Losses() const;
 
  private:

@@ -1,5 +1,5 @@
 // Builds labs in the real kernel and removes them again. Needs root; everything is named after this
-// process, recorded in a directory of its own, and removed.
+// process, recorded in a separate directory, and removed.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <linux/if_ether.h>
@@ -121,8 +121,8 @@ TEST_F(LabRootTest, SharedChannelIsABridge) {
   EXPECT_EQ(sys::ReadSysctl(lab.NamespaceFd("n0"), "net.ipv6.conf.all.forwarding"), "1");
 }
 
-// Also those that IP would discard, whose loss nobody would count: a machine with br_netfilter,
-// which looks into bridged frames, is no exception.
+// A shared channel carries also frames that IP would discard, whose loss no counter would show. A
+// machine with br_netfilter, which looks into bridged frames, is no exception.
 TEST_F(LabRootTest, SharedChannelCarriesAnyFrame) {
   Topology topology;
   topology.name = name_;
@@ -260,7 +260,7 @@ TEST_F(LabRootTest, ForeignNamespaceIsLeftAlone) {
   sys::CreateNamespace(Namespace("n1"));
   EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(3)), HasSubstr("exists and is not a lab's"));
   EXPECT_TRUE(sys::NamespaceExists(Namespace("n1")));
-  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));  // what was made is removed
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));  // the nodes made before are removed
   EXPECT_THAT(ListRuns(root_), IsEmpty());
   sys::DeleteNamespace(Namespace("n1"));
 }
@@ -300,7 +300,7 @@ TEST_F(LabRootTest, CleansUpAfterAKilledRun) {
   char byte;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
   std::vector<std::string> problems;
-  EXPECT_THAT(RemoveDeadRuns(&problems, root_), IsEmpty());  // it lives
+  EXPECT_THAT(RemoveDeadRuns(&problems, root_), IsEmpty());  // the child still runs
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(2)), HasSubstr("run `viaduct clean`"));
@@ -413,7 +413,7 @@ TEST_F(PhysicalRootTest, StaysRecordedWhileItCannotComeBack) {
   EXPECT_EQ(ListRuns(root_).size(), 1U);
   const int taken = host.IfIndex("nic0");
   host.DeleteLink(taken);
-  host.DeleteLink(taken);  // as if its other end had gone meanwhile
+  host.DeleteLink(taken);  // models a peer that was removed meanwhile
   EXPECT_THAT(lab.Remove(), IsEmpty());
   EXPECT_TRUE(host.FindLink("nic0"));
 }

@@ -10,12 +10,12 @@
 namespace viaduct::lab {
 namespace {
 
-// The names of one node's addresses, in the order in which they are told.
+// The names of one node's addresses, in the order of the hosts file.
 class NodeNames {
  public:
   explicit NodeNames(const std::string& node) : node_(node) {}
 
-  // `interface`: whose address it is, or empty.
+  // `interface`: the interface that has the address, or empty.
   void Add(const wire::IpAddress& address, const std::string& interface) {
     if (wire::IsLinkLocal(address)) return;
     const bool is_first = families_.insert(address.family).second;

@@ -1,4 +1,4 @@
-// What a lab's programs call its nodes, and their own addresses.
+// The names that a lab's programs use for its nodes, and the nodes' loopback addresses.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace viaduct::lab {
 
-// The text of hosts(5) in the nodes: a node's name stands for its first address of each family,
-// that of its loopback interface if it has one; NAME.INTERFACE for each address of an interface, as
-// traceroute shows them. Link-local addresses need more than a name.
+// Returns the text of hosts(5) in the nodes: a node's name stands for its first address of each
+// family, that of its loopback interface if it has one; NAME.INTERFACE stands for each address of
+// an interface, as traceroute shows it. Link-local addresses have none: they need more than a name.
 std::string HostsFile(const Topology& topology);
 
 // Throws UsageError unless Node::loopback can be addresses of a node.

@@ -1,4 +1,4 @@
-// Where a node's data plane is to forward (fib::NodePlace), from the topology.
+// Derives the place of a node's data plane (fib::NodePlace) from the topology.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace viaduct::lab {
 
-// `node` is one of the topology's.
+// `node` must be one of the topology's.
 fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace_fd);
 
 }  // namespace viaduct::lab

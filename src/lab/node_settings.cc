@@ -27,7 +27,7 @@ Sysctls Common(bool ipv6) {
   Sysctls sysctls;
   SetAllAndDefault(&sysctls, "ipv4", "send_redirects", "0");
   SetAllAndDefault(&sysctls, "ipv4", "accept_redirects", "0");
-  sysctls[sys::kPingGroups] = sys::kEveryGroup;  // as on most hosts
+  sysctls[sys::kPingGroups] = sys::kEveryGroup;  // the setting of most hosts
   SetAllAndDefault(&sysctls, "ipv6", "disable_ipv6", ipv6 ? "0" : "1");
   if (!ipv6) return sysctls;
   SetAllAndDefault(&sysctls, "ipv6", "accept_dad", "0");

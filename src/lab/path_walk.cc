@@ -31,7 +31,7 @@ bool Has(const std::vector<size_t>& nodes, size_t node) {
   return std::ranges::find(nodes, node) != nodes.end();
 }
 
-// One router's step: from the interface where the packet comes in to the next router's; null if the
+// One router's step: from the interface where the packet arrives to the next router's; null if the
 // packet must be left to this router.
 const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
                     const bpf::PathKey& key, Walk* walk) {
@@ -74,7 +74,7 @@ Walk WalkPath(const WireMap& wires, Routers& routers, const bpf::PathKey& key) {
     walk.nodes.push_back(here->node);
     here = Step(wires, routers, *here, key, &walk);
   }
-  // That of the interface which gets the packets may change as well.
+  // Adds the node that receives the packets, as its interface may change as well.
   if (here != nullptr) walk.nodes.push_back(here->node);
   return walk;
 }

@@ -1,4 +1,4 @@
-// Which way a packet would go through a lab's routers, and whether these do more than forward it.
+// Computes a packet's way through a lab's routers, and whether these do more than forward it.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace viaduct::lab {
 
 // One end of a wire whose ends are both in the fabric.
 struct WireEnd {
-  size_t node = 0;  // its number in the topology
-  int ifindex = 0;  // in the node
+  size_t node = 0;  // the node's number in the topology
+  int ifindex = 0;  // the index in the node's namespace
   wire::MacAddress mac;
   int fabric_ifindex = 0;
-  std::optional<bpf::RandomLoss> loss = std::nullopt;  // of what it sends
+  std::optional<bpf::RandomLoss> loss = std::nullopt;  // for frames that this end sends
 };
 
 struct Wire {
   WireEnd a, b;
 };
 
-// What the walk must know of the routers.
+// The state of the routers that a walk needs.
 class Routers {
  public:
   virtual ~Routers() = default;
@@ -35,22 +35,22 @@ class Routers {
     uint32_t mtu = 0;  // bytes
     wire::MacAddress mac;
   };
-  // An interface that is up; nothing if it is not.
+  // Returns an interface that is up; nothing if it is down.
   virtual std::optional<Interface> FindInterface(size_t node, int ifindex) = 0;
-  // Whether the node does nothing to packets of this family that come in there but forward them by
-  // their destination, and nobody looks at them.
+  // Whether the node only forwards packets of this family that arrive at the interface, by their
+  // destination, and no process reads them.
   virtual bool OnlyForwards(size_t node, int ifindex, wire::Family family) = 0;
   struct NextHop {
     int ifindex = 0;
     wire::MacAddress mac;
   };
-  // Of packets with this destination and TOS. Nothing if it has none, several, or the neighbour's
-  // address is unknown.
+  // Returns the next hop of packets with this destination and TOS; nothing if the node has none or
+  // several, or if the neighbour's MAC address is unknown.
   virtual std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress& destination,
                                              uint8_t tos) = 0;
 };
 
-// The hop that a packet makes in a router.
+// A packet's hop through a router.
 struct Hop {
   size_t node = 0;
   int enters = 0, leaves = 0;  // ifindexes in the node
@@ -58,9 +58,9 @@ struct Hop {
 };
 
 struct Walk {
-  std::vector<Hop> hops;      // those that can be joined; none: by hop
-  std::vector<size_t> nodes;  // on which it depends: those of the hops and the next
-  bpf::JoinedPath path;       // for the program
+  std::vector<Hop> hops;      // hops that can be joined; empty: packets go hop by hop
+  std::vector<size_t> nodes;  // that the result depends on: those of the hops and the next node
+  bpf::JoinedPath path;       // for the eBPF program
 };
 
 // The wires of a lab, for walks over them.
@@ -70,9 +70,9 @@ class WireMap {
   WireMap(const WireMap&) = delete;
   WireMap& operator=(const WireMap&) = delete;
 
-  // The end that frames which come into the fabric here are for; null if there is none.
+  // The end of a wire that receives frames which enter the fabric here; null if there is none.
   const WireEnd* Beyond(int fabric_ifindex) const;
-  // This end of its wire, and the other; nulls if the interface is none.
+  // This end of its wire, and the opposite end; nulls if the interface is no end of a wire.
   std::pair<const WireEnd*, const WireEnd*> Find(size_t node, int ifindex) const;
 
  private:
@@ -81,8 +81,9 @@ class WireMap {
   std::map<std::pair<size_t, int>, std::pair<const WireEnd*, const WireEnd*>> by_node_;
 };
 
-// The way of packets that come into the fabric at `key.port`, up to the first router that does more
-// than forward them. A way that comes back to a router goes by hop: its packets' TTL ends it.
+// Returns the way of packets that enter the fabric at `key.port`, up to the first router that does
+// more than forward them. Packets of a way that returns to a router go hop by hop until their TTL
+// is used up.
 Walk WalkPath(const WireMap& wires, Routers& routers, const bpf::PathKey& key);
 
 }  // namespace viaduct::lab

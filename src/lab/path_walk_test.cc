@@ -25,7 +25,7 @@ WireEnd End(size_t node, int ifindex) {
   return {node, ifindex, MacOf(node, ifindex), HubOf(node, ifindex)};
 }
 
-// Nodes 0, 1, 2... in a ring of `count`: interface 1 leads to the node before, 2 to the one after.
+// Nodes 0, 1, 2... in a ring of `count`: interface 1 leads to the previous node, 2 to the next.
 class Ring final : public Routers {
  public:
   // `lossy`: the nodes that send with losses.
@@ -52,12 +52,12 @@ class Ring final : public Routers {
     next_[node] = {ifindex, mac};
   }
 
-  // Of packets that node 0 sends by interface 2.
+  // Walks the path of packets that node 0 sends by interface 2.
   Walk FromNode0(const char* destination = "10.9.9.9") {
     return WalkPath(map_, *this, {HubOf(0, 2), wire::IpAddress::Parse(destination)});
   }
 
-  std::map<size_t, uint32_t> mtus;  // of interface 2
+  std::map<size_t, uint32_t> mtus;  // the MTU of each node's interface 2
   std::set<std::pair<size_t, int>> down;
   std::set<size_t> others;  // do more than forward
 

@@ -15,7 +15,7 @@
 namespace viaduct::lab {
 namespace {
 
-// Says why a physical interface is missing: which lab has taken it, if one has.
+// Throws the reason why a physical interface is missing: the lab that has it, if one has.
 [[noreturn]] void ThrowPhysicalMissing(const std::string& root, const std::string& interface) {
   for (const RunInfo& run : ListRuns(root)) {
     for (const RecordedPhysical& physical : run.physicals) {
@@ -160,7 +160,7 @@ void CheckPhysicals(const Topology& topology, const std::string& root, sys::Wire
   }
 }
 
-// Where interfaces go.
+// The node that gets interfaces, and its namespace.
 struct PhysicalMover::Place {
   const Node& node;
   const std::string& name;
@@ -237,7 +237,7 @@ void PhysicalMover::MoveCard(const Place& place, uint32_t card) {
   std::vector<sys::CardInterface> moved = cards_.Interfaces(place.fd);
   std::erase_if(moved, [&](const sys::CardInterface& each) { return each.card != card; });
   for (const sys::CardInterface& part : moved) {
-    // The name that the kernel has found for it may be one that another card's is to have.
+    // The name that the kernel has chosen may be required for another card's interface.
     const auto before = std::ranges::find(parts_, part.id, &sys::CardInterface::id);
     if (before == parts_.end() || before->name != part.name) names.emplace(part.id, "");
   }

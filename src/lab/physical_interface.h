@@ -1,5 +1,5 @@
-// The machine's own interfaces that a lab's nodes get. Those of a Wi-Fi card move together, also
-// those that nobody has asked for (sys/card/wireless_cards.h).
+// The machine's own interfaces that a lab's nodes get. All interfaces of a Wi-Fi card move
+// together, also those that the topology does not name (sys/card/wireless_cards.h).
 #pragma once
 
 #include <string>
@@ -16,22 +16,22 @@ namespace viaduct::lab {
 
 bool HasPhysical(const Node& node);
 
-// Looks for the topology's physical interfaces in the calling thread's namespace. Throws UsageError
-// if the lab cannot have one: it does not exist, another lab (of the records in `root`) has it, the
+// Finds the topology's physical interfaces in the calling thread's namespace. Throws UsageError if
+// the lab cannot have one: it does not exist, another lab (of the records in `root`) has it, the
 // machine itself uses it or another interface of its card, or nodes share a card. Throws
 // EnvironmentError if the driver of a card cannot move it.
 void CheckPhysicals(const Topology& topology, const std::string& root, sys::WirelessCards& cards);
 
-// Moves physical interfaces from the calling thread's namespace into nodes, and records them
-// before. PhysicalReturns() is the way back, also after an error.
+// Records physical interfaces and moves them from the calling thread's namespace into nodes.
+// PhysicalReturns() moves them back, also after an error.
 class PhysicalMover {
  public:
   // `record` and `cards` are not owned; `root` is the folder of all labs' records.
   PhysicalMover(std::string root, sys::OwnEntry* record, sys::WirelessCards* cards);
 
-  // Those of one node, whose namespace has this name, descriptor and session. They are down then,
-  // with the node's names, MTUs, MAC addresses and offloads. Errors as for CheckPhysicals(), and
-  // SystemError.
+  // Moves the interfaces of one node, whose namespace has this name, descriptor and session. They
+  // are then down, with the node's names, MTUs, MAC addresses and offloads. Throws as
+  // CheckPhysicals() does, and SystemError.
   void MoveIn(const Node& node, const std::string& name, int namespace_fd, sys::Netlink& inside);
 
  private:
@@ -46,7 +46,7 @@ class PhysicalMover {
   sys::OwnEntry& record_;
   sys::WirelessCards& cards_;
   const UniqueFd here_;
-  const std::vector<sys::CardInterface> parts_;  // of all cards, before any was moved
+  const std::vector<sys::CardInterface> parts_;  // all cards' interfaces, before any was moved
   sys::Netlink host_;
 };
 

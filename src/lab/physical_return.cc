@@ -42,7 +42,7 @@ void ReturnAlone(const RunInfo& run, const RecordedPhysical& physical) {
   sys::Netlink session(inside.get());
   std::optional<sys::LinkInfo> link = session.FindLink(physical.name);
   if (!link) link = session.FindLink(physical.host_name);  // moved, not yet renamed
-  if (!link) return;                                       // it was never moved, or was unplugged
+  if (!link) return;                                       // never moved, or unplugged
   sys::Netlink host;
   CheckNameIsFree(host, physical);
   session.SetUp(link->ifindex, false);
@@ -88,7 +88,7 @@ class CardReturn {
     return interfaces;
   }
 
-  // The card has just come back, or a try before this one was interrupted here. An interface that
+  // The card has just returned, or a try before this one was interrupted here. An interface that
   // is up is complete, and may be in use again.
   void Restore(const RecordedPhysical& physical, int ifindex) {
     const std::optional<sys::LinkInfo> link = host_.FindLink(ifindex);

@@ -14,7 +14,7 @@ struct Reach {
   bool loses = false;  // on one of them
 };
 
-// What each node would have if all that are open had the plane `joined`.
+// Returns the reach of each node if all nodes whose plane is open had the plane `joined`.
 std::map<std::string, Reach> ReachesOf(Topology topology) {
   for (Node& node : topology.nodes) {
     if (node.data_plane->joined != nullptr) node.data_plane = node.data_plane->joined;
@@ -48,7 +48,7 @@ std::set<std::string> Joinable(const Topology& topology,
   return nodes;
 }
 
-// Empty: nothing does.
+// Returns the reason for the plane `joined`; empty: there is none.
 std::string WhyJoined(const Node& node, const Reach& reach, const std::set<std::string>& routers) {
   const bool has_next = std::ranges::any_of(
       reach.neighbours, [&](const auto& each) { return routers.contains(each); });

@@ -79,7 +79,7 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry) {
     UniqueFd fd = sys::OpenNamespace(entry.name);
     if (!entry.inode || sys::NamespaceInode(fd.get()) == *entry.inode) return fd;
   } catch (const SystemError&) {
-    // Gone in between.
+    // The namespace was removed in between.
   }
   return {};
 }
@@ -99,7 +99,7 @@ fields::KeysOf<ForwarderHistory> ForwarderHistory::Keys() {
 
 namespace {
 
-// For everybody to read, whatever the umask is.
+// Writes the hosts file, readable for all users under any umask.
 void WriteHosts(int folder, const std::string& text) {
   constexpr mode_t kMode = 0644;
   const UniqueFd file(SystemCall(
@@ -160,8 +160,8 @@ void CheckGone(const RunInfo& run) {
   }
 }
 
-// Takes the lab's interface out of a foreign namespace, unless another one has its name by now. Its
-// addresses and routes go with it.
+// Removes the lab's interface from a foreign namespace, unless another one has its name by now. Its
+// addresses and routes are removed with it.
 void RemoveGuest(const RunInfo& run, const RecordedGuest& guest) {
   const auto entry =
       std::ranges::find(run.namespaces, guest.namespace_name, &RecordedNamespace::name);

@@ -1,5 +1,5 @@
-// The record of a run: what it created in the kernel, written before it was created, so that
-// another process can remove it when the run was killed. Runs are a registry
+// The record of a run: the objects that it creates in the kernel, written before they are created,
+// so that another process can remove them after the run was killed. Runs are a registry
 // (sys/machine/registry.h), whose entries have the labs' names.
 #pragma once
 
@@ -18,39 +18,39 @@ namespace viaduct::lab {
 // Objects that a run created, in the order of creation.
 struct RecordedNamespace {
   std::string name;
-  std::optional<uint64_t> inode;  // absent: the run died between recording and creating it
-  bool foreign = false;           // a container's: only the name is the lab's
+  std::optional<uint64_t> inode;  // absent: the run was killed between recording and creating it
+  bool foreign = false;           // a container's: only the name belongs to the lab
 };
 // An interface of the lab in a foreign namespace.
 struct RecordedGuest {
   std::string namespace_name, name, mac;
 };
-// What tells an interface of a Wi-Fi card from others, wherever it is (sys/card/wireless_cards.h).
+// The identity of a Wi-Fi card's interface, in any namespace (sys/card/wireless_cards.h).
 struct RecordedCard {
   uint32_t number = 0;
   uint64_t interface_id = 0;
 };
 struct RecordedPhysical {
-  std::string host_name;       // its name on the host
-  std::string namespace_name;  // the namespace it was moved to
-  std::string name;            // its name there
+  std::string host_name;       // the interface's name on the host
+  std::string namespace_name;  // that it was moved to
+  std::string name;            // the interface's name in that namespace
   bool was_up = false;
   int mtu = 0;
   std::string mac;
   std::vector<std::string> offloads;  // that were switched off (sys::ActiveOffloads())
-  std::optional<RecordedCard> card;   // absent: it moves alone
+  std::optional<RecordedCard> card;   // absent: the interface moves alone
 
-  // As a line of a record. `Read` throws json::exception.
+  // Converts to and from a line of a record. `Read` throws json::exception.
   nlohmann::json Line() const;
   static RecordedPhysical Read(const nlohmann::json& line);
 };
 
-// What became of the simulator of a lab that stays up (`viaduct up`).
+// The history of the simulator of a lab that stays up (`viaduct up`).
 struct SimulatorHistory {
-  int restarts = 0;       // how many have died and were replaced
-  bool absent = false;    // nobody computes routes now
-  bool given_up = false;  // nor will anybody
-  // Of the last that died; empty: none did.
+  int restarts = 0;       // the number of simulators that failed and were replaced
+  bool absent = false;    // no simulator computes routes now
+  bool given_up = false;  // no further simulator will be started
+  // Facts about the last failure; empty: no simulator failed.
   std::string last_death;  // UTC, ISO 8601
   std::optional<double> without_seconds;
   std::string cause;
@@ -59,19 +59,19 @@ struct SimulatorHistory {
   friend bool operator==(const SimulatorHistory&, const SimulatorHistory&) = default;
 };
 
-// What became of the process that forwards for nodes whose data plane is `userspace` or `program`.
+// The history of the process that forwards for nodes with data plane `userspace` or `program`.
 struct ForwarderHistory {
-  int restarts = 0;     // how many have died and were replaced
-  bool absent = false;  // nothing forwards for these nodes now
-  std::string cause;    // why the last one died; empty: none did
+  int restarts = 0;     // the number of forwarders that failed and were replaced
+  bool absent = false;  // no process forwards for these nodes now
+  std::string cause;    // the reason of the last failure; empty: no forwarder failed
 
   static fields::KeysOf<ForwarderHistory> Keys();
   friend bool operator==(const ForwarderHistory&, const ForwarderHistory&) = default;
 };
 
-// A run as its record says; its maker is the broker, its name the lab's.
+// A run as recorded; its maker is the broker, its name the lab's.
 struct RunInfo : sys::RegistryEntry {
-  // The path engine of the lab's emulated links; 0: it has none.
+  // The path engine of the lab's emulated links; 0: the lab has none.
   int engine_pid = 0;
   uint64_t engine_start_time = 0;
   bool engine_alive = false;
@@ -84,33 +84,33 @@ struct RunInfo : sys::RegistryEntry {
   void Read(const sys::RecordLines& lines);
 };
 
-// In a run's folder, next to the sockets: why a process of it that nobody waits for has ended.
-// Written by the path engine, for who notices that it is gone.
+// The file, in a run's folder next to the sockets, with the reason why a process of the run that
+// no process waits for has ended. The path engine writes it; the process that notices its end reads
+// it.
 inline constexpr char kLastWordsFile[] = "last-words";
 
-// In a run's folder: the names of its nodes (lab/names.h).
+// The file, in a run's folder, with the names of its nodes (lab/names.h).
 inline constexpr char kHostsFile[] = "hosts";
-// In a run's folder, for whose it is: its nodes with their interfaces and its links, as JSON
-// (lab/topology.h).
+// The file, in a run's folder and readable for the run's user, with its nodes, their interfaces and
+// its links, as JSON (lab/topology.h).
 inline constexpr char kTopologyFile[] = "topology.json";
 
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
 // All runs with a record, live, dead and damaged.
 std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 
-// Reserves the lab's name for this process. Throws UsageError when it is taken, saying by whom and
-// what its owner can do.
-// `hosts`: the text of kHostsFile.
+// Reserves the lab's name for this process. Throws UsageError when it is taken; the message names
+// the owner and what they can do. `hosts`: the text of kHostsFile.
 sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid,
                       const std::string& hosts = "");
 
-// Opens a recorded namespace itself; empty if it has gone, or the name is another one's by now.
+// Opens a recorded namespace itself; empty if it is gone, or another namespace has the name now.
 UniqueFd OpenRecorded(const RecordedNamespace& entry);
 
-// Removes what a record lists: processes in its own namespaces, its interfaces in foreign ones,
-// physical interfaces (back to this namespace), namespaces; then the record. It is no error if
-// something is gone already; what cannot be removed is returned, one line each, and the record is
-// then kept. Namespaces whose inode is not the recorded one belong to another owner and are left
+// Removes what a record lists: processes in the run's own namespaces, its interfaces in foreign
+// ones, physical interfaces (back to this namespace), namespaces; then the record. Objects that are
+// gone already are no error. Returns what could not be removed, one line each, and then keeps the
+// record. Namespaces whose inode is not the recorded one belong to another owner and are left
 // alone.
 std::vector<std::string> RemoveRun(const RunInfo& run,
                                    sys::WirelessCards& cards = sys::KernelCards());

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// What a run's record says after its first line.
+// Returns a run read from a record with these lines after the first.
 RunInfo RunWith(const std::vector<json>& objects) {
   sys::RecordLines lines{json::object()};
   lines.insert(lines.end(), objects.begin(), objects.end());

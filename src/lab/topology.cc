@@ -86,7 +86,7 @@ void CheckRemote(const Topology& topology, const Remote& remote) {
   }
 }
 
-// What is there already stays as it is.
+// Throws UsageError if the node, a container, would change more than adding interfaces.
 void CheckContainer(const Node& node) {
   const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kContainer);
   if (!why_not.empty()) throw UsageError(fmt::format("node {}: {}", node.name, why_not));

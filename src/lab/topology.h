@@ -23,8 +23,8 @@ struct Interface {
   int mtu = 1500;
   // The name of a physical interface of the host, which is moved into the namespace and back.
   std::optional<std::string> physical;
-  // The name of the link that a physical interface is to what is on its cable; empty: it is none,
-  // but for the node's programs alone, or not a physical one.
+  // The name of the link that a physical interface makes to the network on its cable; empty: the
+  // interface is for the node's programs alone, or not a physical one.
   std::string link = {};
 };
 
@@ -40,42 +40,42 @@ struct Node {
   // device.
   std::vector<wire::IpPrefix> program_addresses;
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
-  // Whether packets are forwarded where not the kernel does it (which has a sysctl for that).
+  // Whether a data plane other than the kernel forwards packets (the kernel has a sysctl for that).
   bool forwards_ipv4 = true, forwards_ipv6 = true;
-  // Its namespace is that of this process, or has this name (ip netns), instead of a new one: a
-  // container's. Nothing of it is changed but that the interfaces are there.
+  // The container whose namespace the node gets instead of a new one, as the number of a process or
+  // a name (ip netns). The lab only adds interfaces to it.
   std::string container = {};
-  // Why packets must pass it hop by hop, whatever its data plane could do: "link a-b is captured".
+  // The reason why packets must pass the node hop by hop on any data plane: "link a-b is captured".
   std::string by_hop = {};
-  // Addresses of the node itself, on its loopback interface: "10.255.0.1/32". Not of a container.
+  // Addresses of the node itself, on its loopback interface: "10.255.0.1/32". Not for a container.
   std::vector<wire::IpPrefix> loopback = {};
-  std::optional<forward::ProgramDescription> program = {};  // of fib::kUserspaceProgram
+  std::optional<forward::ProgramDescription> program = {};  // for fib::kUserspaceProgram
 };
 
 // A node whose programs are on another host, its client: it has no namespace. The far end of its
 // link is the client, behind the hub's tunnel (remote/tunnel/hub.h).
 struct Remote {
   std::string name;
-  // If not empty: the client has the programs of this node, which is in the lab, and is at the far
+  // If not empty, the client has the programs of this node, which is in the lab, and is at the far
   // end of a pair whose near end is that node's (lab/client.h).
   std::string programs_of = {};
   Interface interface;
-  uint32_t vni = 0;                        // VXLAN identifier, each once
-  std::optional<wire::IpAddress> address;  // its client; absent: who claims it
-  bool anyone = false;                     // or the first host that sends
+  uint32_t vni = 0;                        // VXLAN identifier, unique in the lab
+  std::optional<wire::IpAddress> address;  // the client's; absent: that of the claiming host
+  bool anyone = false;                     // or that of the first host that sends
 };
 
-// A node that is in another host's part of the lab: its programs' names know it, too.
+// A node in another host's part of the lab; this part's hosts file (lab/names.h) lists it, too.
 struct OtherNode {
   std::string name;
-  std::vector<wire::IpAddress> addresses;  // the first of each family is what its name stands for
+  std::vector<wire::IpAddress> addresses;  // the name stands for the first of each family
 };
 
-// Where the clients of remote nodes send to, in the broker's network namespace.
+// The address, in the broker's network namespace, to which the clients of remote nodes send.
 struct HubAddress {
   std::string address;         // empty: every address of the machine
   uint16_t port = 0;           // UDP; 0: any
-  std::optional<int> readers;  // tunnel::Hub::Options; absent: as the machine has room
+  std::optional<int> readers;  // tunnel::Hub::Options; absent: SuitableReaders()
   std::optional<int> queue;    // frames that wait; absent: tunnel::Hub::Options
 };
 
@@ -84,7 +84,7 @@ struct Endpoint {
   std::string interface;
 };
 
-// What implements the SPECs of a link.
+// The implementation of a link's SPECs.
 enum class Emulator {
   kEngine,  // the path engine, between the link's host ends in the fabric
   kKernel,  // the kernel's own qdiscs on the sending interfaces, where the kernel has them
@@ -94,13 +94,13 @@ const char* EmulatorName(Emulator emulator);
 // The inverse; throws UsageError.
 Emulator ParseEmulator(const std::string& text);
 
-// What leads from the end of a link that is here to the other one, on another host: VXLAN (RFC
+// The connection between the end of a link on this host and its end on another host: VXLAN (RFC
 // 7348) between the hosts.
 struct Tunnel {
   uint32_t vni = 0;   // VXLAN network identifier
   uint16_t port = 0;  // UDP, of both hosts
   wire::IpAddress remote;
-  int end = 0;  // which end of the link is here: 0, or 1
+  int end = 0;  // the end of the link that is on this host: 0, or 1
 };
 
 struct Link {
@@ -109,13 +109,13 @@ struct Link {
   std::string name;
   Kind kind = Kind::kPair;
   std::vector<Endpoint> endpoints;  // two for kPair, one for kTunnel
-  // What each endpoint's transmissions undergo; same order as endpoints, or empty (plain wire).
+  // The SPECs of each endpoint's transmissions, in the order of endpoints, or empty (plain wire).
   std::vector<path::Spec> specs;
   Emulator emulator = Emulator::kEngine;
   // The SPECs may change during the run: the engine (only) emulates them even if they do nothing.
   bool live = false;
-  std::optional<Tunnel> tunnel = std::nullopt;  // of kTunnel
-  // Classes of packets with SPECs of their own (kEngine only). `up` is from the first endpoint of a
+  std::optional<Tunnel> tunnel = std::nullopt;  // for kTunnel
+  // Classes of packets with separate SPECs (kEngine only). `up` is from the first endpoint of a
   // pair to the second; on a bridge it is that of each endpoint's frames, and `down` does nothing.
   // At a tunnel they are the whole link's.
   std::vector<path::TrafficClass> classes = {};
@@ -124,8 +124,8 @@ struct Link {
 };
 
 struct Topology {
-  std::string name;             // of the lab: CheckLabName(); namespaces are named NAME.NODE
-  uint64_t seed = 1;            // of the engine's random streams
+  std::string name;             // the lab's, see CheckLabName(); namespaces are named NAME.NODE
+  uint64_t seed = 1;            // for the engine's random streams
   std::string directory = "/";  // the base of relative paths in SPECs
   std::vector<Node> nodes;
   std::vector<Link> links;
@@ -139,12 +139,11 @@ const Remote* FindRemote(const Topology& topology, const std::string& name);
 // Whether an end of the link is a remote node.
 bool HasRemote(const Topology& topology, const Link& link);
 
-// Throws UsageError unless it can be a lab's.
+// Throws UsageError unless `name` can be a lab's.
 void CheckLabName(const std::string& name);
 
 // Throws UsageError for: names that are malformed or used twice, endpoints that do not exist,
-// interface used
-// by two links, addresses used twice on one link, names over IFNAMSIZ.
+// an interface used by two links, addresses used twice on one link, names over IFNAMSIZ.
 void Validate(const Topology& topology);
 
 void to_json(nlohmann::json& json, const Topology& topology);

@@ -175,7 +175,7 @@ HubAddress ReadHub(const nlohmann::json& json, const std::string& where) {
   return hub;
 }
 
-constexpr const char* kKinds[] = {"pair", "bridge", "tunnel"};  // in the order of Link::Kind
+constexpr const char* kKinds[] = {"pair", "bridge", "tunnel"};  // ordered as Link::Kind
 
 Tunnel ReadTunnel(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where, {"vni", "port", "remote", "end"});

@@ -1,4 +1,4 @@
-// VXLAN between the hosts of a lab that several have.
+// VXLAN between the hosts of a lab that is divided among several.
 #pragma once
 
 #include <string>

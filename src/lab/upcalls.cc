@@ -19,12 +19,12 @@
 namespace viaduct::lab {
 namespace {
 
-// Shorter than the lifetimes that protocols give to routes in use (AODV: 3 s), several times, so
-// that a route that is used does not expire.
+// The interval of a flow's copies: several times shorter than the lifetimes that protocols give to
+// routes in use (AODV: 3 s), so that a route that is used does not expire.
 constexpr Duration kCopyInterval = Duration::Milliseconds(250);
 constexpr uint32_t kLastResort = std::numeric_limits<uint32_t>::max();  // the route's metric
 constexpr uint32_t kUpcallQueue = 10000;  // packets; the simulator may be busy
-// What may wait for a held neighbour: a millisecond and more at the speed of veth pairs.
+// The queue limit of a held neighbour: a millisecond and more at the speed of veth pairs.
 constexpr const char* kHeldBytes = "16777216";
 
 void Disconnect(sys::Netlink& netlink, int ifindex, const std::set<wire::Family>& families) {
@@ -71,7 +71,7 @@ Upcalls OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fami
   int mtu = 65535;
   std::vector<int> ifindexes;
   for (const Interface& interface : lab.GetNode(node).interfaces) {
-    mtu = std::min(mtu, interface.mtu);  // what goes up fits every interface
+    mtu = std::min(mtu, interface.mtu);  // packets sent up fit every interface
     ifindexes.push_back(lab.IfIndex({node, interface.name}));
     for (const char* family : {"ipv4", "ipv6"}) {
       sysctls[fmt::format("net.{}.neigh.{}.unres_qlen_bytes", family, interface.name)] = kHeldBytes;

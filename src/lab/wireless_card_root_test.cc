@@ -162,7 +162,7 @@ TEST_F(WirelessCardRootTest, ComesBackAfterAKilledRun) {
   ExpectAllBack();
 }
 
-// As after a kill between the kernel's move and the names.
+// The state is that after a kill between the kernel's move and the naming.
 TEST_F(WirelessCardRootTest, AnInterruptedWayInIsUndone) {
   stand_in_.breaks_after_move = true;
   EXPECT_EQ(ErrorOfBuilding<Error>(WithCard("wan")), "interrupted");
@@ -240,7 +240,7 @@ TEST_F(WirelessCardRootTest, AnInterfaceThatANodeAddedComesAlong) {
   ExpectAllBack();
 }
 
-// What the kernel lets go nowhere and is no Wi-Fi card.
+// A bridge is no Wi-Fi card, and the kernel does not move it to another namespace.
 TEST_F(WirelessCardRootTest, ABridgeIsRefusedAndStaysUp) {
   host_->CreateBridge("br0", 1500);
   host_->SetUp(host_->IfIndex("br0"), true);

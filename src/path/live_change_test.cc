@@ -1,4 +1,5 @@
-// A live change takes effect, whichever part of the SPEC it touches, and leaves the others alone.
+// Tests that a live change takes effect, and leaves the other parts of the SPEC alone, for each
+// part.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -129,7 +130,7 @@ TEST(LiveChangeTest, EveryKeyCanBeTakenAway) {
   for (const auto& [key, base, change] : kChanges) {
     SCOPED_TRACE(base + ", then " + change);
     const Spec changed = ChangeSpec(ParseSpec(base), change);
-    if (key == "rate" || key == "delay") continue;  // others need them
+    if (key == "rate" || key == "delay") continue;  // other keys need them
     const Spec without = ChangeSpec(changed, key + "=none" + (key == "jitter" ? " dist=none" : ""));
     EXPECT_EQ(FormatSpec(without).find(key + "="), std::string::npos);
     EXPECT_NE(without, changed);

@@ -204,7 +204,8 @@ void Pipeline::FlipBits(Packet& packet, bool errors, bool corruption) {
   packet.corrupted = true;
 }
 
-// The original goes first. If there is no memory for the copy, the copy counts as created and lost.
+// The original is pushed first. If there is no memory for the copy, the copy counts as created and
+// lost.
 void Pipeline::Duplicate(const Packet& packet, Instant now) {
   const auto clone = store_.Clone(packet.frame);
   Packet copy = packet;
@@ -242,8 +243,8 @@ bool Pipeline::TransmitOne(Instant now) {
   return true;
 }
 
-// The packets of this pipeline that leave a shared link, at whosever call. What was due at the far
-// end before is told before.
+// Receives packets of this pipeline that leave a shared link, during a call of any user. Packets
+// that were due at the far end before are reported before.
 void Pipeline::Left(const Packet& packet) {
   --shared_packets_;
   shared_bytes_ -= packet.bytes;

@@ -141,7 +141,7 @@ constexpr uint64_t kSeeds = 400;
 
 class PipelineProperty : public testing::TestWithParam<bool> {};  // changing
 
-// Each packet that arrived or was created has one fate, and each delivered one came out.
+// Each packet that arrived or was created has one fate, and each delivered one has left.
 TEST_P(PipelineProperty, NoPacketIsCreatedOrLostOutsideACountedCause) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Case c = RandomCase(seed, GetParam());
@@ -217,7 +217,7 @@ TEST(PipelinePropertyTest, OrderIsFirstInFirstOutWhereItIsKept) {
   }
 }
 
-// The same seed gives the same results, another one different results.
+// Equal seeds give equal results, different seeds different results.
 TEST(PipelinePropertyTest, TheSeedDecides) {
   int different = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {

@@ -77,7 +77,7 @@ TEST(PipelineTest, ListedPacketsAreLost) {
   EXPECT_EQ(outcome.counters.of(Fate::kDelivered), 3U);
 }
 
-// Also after a change of one direction: the states are those since the path's start.
+// The states are counted from the path's start, even after a change of one direction.
 TEST(PipelineTest, JointFadingStaysTheSameAfterAChange) {
   std::vector<std::vector<uint64_t>> lost(2);
   for (size_t direction = 0; direction < 2; ++direction) {
@@ -100,7 +100,8 @@ TEST(PipelineTest, JointFadingStaysTheSameAfterAChange) {
   EXPECT_EQ(lost[0], lost[1]);
 }
 
-// A cycle begins with the path, whenever the first packet comes, or with the change that brings it.
+// A cycle begins with the path, regardless of the first packet's arrival, or with the change that
+// adds it.
 TEST(PipelineTest, ACycleOfLossBeginsWithThePathOrTheChange) {
   const std::string spec = "loss=cycle:pass=10ms,lose=5ms,times=1";
   for (const bool changed : {false, true}) {
@@ -115,7 +116,7 @@ TEST(PipelineTest, ACycleOfLossBeginsWithThePathOrTheChange) {
     for (uint64_t number = 1; number <= 37; ++number) {
       if (std::find(passed.begin(), passed.end(), number) == passed.end()) lost.push_back(number);
     }
-    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // number 1 comes at 4 ms
+    const uint64_t first = changed ? 30 - 3 : 10 - 3;  // number 1 arrives at 4 ms
     EXPECT_EQ(lost, (std::vector<uint64_t>{first, first + 1, first + 2, first + 3, first + 4}));
   }
 }
@@ -134,7 +135,7 @@ class WatchedFrames : public test::Frames {
   }
   void CompleteChecksum(FrameHandle frame) override {
     completed.push_back(frame);
-    // As if a checksum went there: a flip before it would be undone.
+    // Writes to the place of a checksum: a bit flipped there before the call would be undone.
     Bytes(frame)[20] = std::byte{0};
   }
   bool full = false;
@@ -332,7 +333,7 @@ TEST(PipelineTest, WaitsForALineOnDisk) {
   bench.Pop(AtMs(3));
   const Outcome outcome = bench.Take();
   ASSERT_EQ(outcome.departures.size(), 1U);
-  EXPECT_EQ(outcome.departures[0].due, AtMs(1) + Duration::Nanoseconds(5));  // as if in time
+  EXPECT_EQ(outcome.departures[0].due, AtMs(1) + Duration::Nanoseconds(5));  // the ideal instant
   EXPECT_FALSE(bench.pipeline().Stalled());
 }
 

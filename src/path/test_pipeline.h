@@ -1,4 +1,5 @@
-// For tests of pipelines: drives one through a schedule of arrivals and keeps what comes out.
+// Utilities for tests of pipelines: a bench drives a pipeline through a schedule of arrivals and
+// keeps the departures.
 #pragma once
 
 #include <string>
@@ -39,7 +40,7 @@ class Fates : public FateObserver {
   std::vector<Met> all;
 };
 
-// When Pop is called, besides at the end.
+// The instants at which Pop is called, in addition to the end.
 enum class Polling {
   kExact,  // at every instant that NextEvent names
   kLate,   // never: all at once, long after
@@ -48,7 +49,7 @@ enum class Polling {
 
 struct Outcome {
   std::vector<Departure> departures;
-  std::vector<std::vector<std::byte>> frames;  // of the departures
+  std::vector<std::vector<std::byte>> frames;  // the bytes of the departures
   Counters counters;
   std::vector<Met> fates;  // empty without an observer
 };
@@ -83,7 +84,7 @@ class Bench {
     while (pipeline_.NextEvent() <= end) Pop(std::max(now_, pipeline_.NextEvent()));
     now_ = end;
   }
-  // Advances to `until`, popping as `polling` says.
+  // Advances to `until`, calling Pop as `polling` requires.
   void Advance(Instant until, Polling polling) {
     if (polling == Polling::kExact) RunUntil(until);
     if (polling == Polling::kRandom) PopAtRandom(until);

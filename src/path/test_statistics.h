@@ -14,7 +14,7 @@ namespace viaduct::path::test {
 inline constexpr double kConfidence = 1 - 1e-6;
 inline constexpr double kSigmas = 4.892;  // two-sided, at kConfidence
 
-// How far a count of `n` independent trials may lie from n * probability.
+// Returns the maximum deviation of a count of `n` independent trials from n * probability.
 inline double BinomialBound(double n, double probability) {
   return kSigmas * std::sqrt(n * probability * (1 - probability)) + 1;
 }

@@ -1,4 +1,4 @@
-// Which of the frames sent by a packet socket are still with the kernel.
+// The record of the frames sent by a packet socket that are still with the kernel.
 #pragma once
 
 #include <algorithm>
@@ -10,28 +10,29 @@
 
 namespace viaduct::io {
 
-// The kernel tells how much send memory a socket uses (SIOCOUTQ: sk_wmem_alloc). For a packet
+// The kernel reports the send memory that a socket uses (SIOCOUTQ: sk_wmem_alloc). For a packet
 // socket that is the sum of the buffers (skb->truesize) of its frames that are with a queueing
-// discipline or a driver: each counts from packet_alloc_skb() (net/packet/af_packet.c) until it is
-// freed or its receiver on this machine takes it (sock_wfree(), net/core/sock.c). This class keeps
-// what was sent, in order, with the memory of each frame, and takes off the oldest ones until the
-// sum is what the kernel says: that is exact where frames leave in the order in which they were
-// sent. At a socket that uses no memory nothing is in flight, whatever was assumed of the buffers.
+// discipline or a driver: each frame counts from packet_alloc_skb() (net/packet/af_packet.c) until
+// it is freed or its receiver on this machine takes it (sock_wfree(), net/core/sock.c). This class
+// keeps the frames sent, in order, with the memory of each, and removes the oldest ones until the
+// sum is the value that the kernel reports: that is exact if frames leave in the order in which
+// they were sent. If a socket uses no memory, nothing is in flight, whatever was assumed of the
+// buffers.
 //
-// One thread; allocates only at the start.
+// Used by one thread; allocates only at the start.
 class FlightLog {
  public:
-  // How the socket gets its frames: by sendmsg(), or from a ring (PACKET_TX_RING).
+  // The way the socket gets its frames: from sendmsg(), or from a ring (PACKET_TX_RING).
   enum class Source { kCalls, kRing };
 
-  // `send_buffer`: SO_SNDBUF, bytes. It bounds how many frames can be in flight.
+  // `send_buffer`: SO_SNDBUF, bytes. It limits the number of frames in flight.
   explicit FlightLog(size_t send_buffer, Source source = Source::kCalls)
       : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)), source_(source) {}
 
   // No frame needs less memory.
   static constexpr size_t kSmallest = 512;
 
-  // A frame was sent: `bytes` of it, from the destination address on.
+  // Adds a frame that was sent. `bytes`: its length, from the destination address on.
   void Add(size_t bytes) {
     if (count_ == frames_.size()) TakeOff();
     Frame& frame = frames_[(first_ + count_++) & (frames_.size() - 1)];
@@ -41,7 +42,7 @@ class FlightLog {
     ++since_empty_;
   }
 
-  // What of the frames has not left, bytes. `memory`: what SIOCOUTQ says now.
+  // Returns the bytes of the frames that have not left. `memory`: the present value of SIOCOUTQ.
   size_t Update(size_t memory) {
     if (memory > 0 && since_empty_ == 1 && count_ == 1) Learn(memory);
     while (count_ > 0 && (memory == 0 || memory_ > memory)) TakeOff();
@@ -55,7 +56,7 @@ class FlightLog {
   };
 
   static constexpr size_t kSlack = 64;  // the last burst may exceed the buffer
-  static constexpr size_t kStep = 64;   // buffers are the same for lengths between multiples
+  static constexpr size_t kStep = 64;   // buffers have one size for all lengths between multiples
   static constexpr size_t kSteps = 65536 / kStep + 8;
   static constexpr uint32_t kNotAlone = 2;
 
@@ -67,7 +68,7 @@ class FlightLog {
     --count_;
   }
 
-  // The memory of the only frame that was sent since none was in flight.
+  // Learns the memory of the only frame that was sent since none was in flight.
   void Learn(size_t memory) {
     Frame& frame = frames_[first_];
     frame.memory = static_cast<uint32_t>(memory);
@@ -91,10 +92,10 @@ class FlightLog {
     return learned != 0 ? learned : Assumed(bytes);
   }
 
-  // packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) on 64-bit machines, for interfaces
-  // that need no more headroom than Ethernet's: LL_RESERVED_SPACE() of 16 bytes, skb_shared_info of
-  // 320, sk_buff of 256 with its alignment; frames of a page and more are in pages but for their
-  // link-layer header.
+  // The memory that packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) use on 64-bit
+  // machines, for interfaces that need no more headroom than Ethernet's: LL_RESERVED_SPACE() of 16
+  // bytes, skb_shared_info of 320, sk_buff of 256 with its alignment. Frames of a page and more are
+  // in pages, except for their link-layer header.
   static uint32_t Assumed(size_t bytes) {
     const bool paged = bytes + kHeadroom >= kPage;
     const size_t linear = paged ? kLinkHeader : bytes;

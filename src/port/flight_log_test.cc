@@ -5,7 +5,8 @@
 namespace viaduct::io {
 namespace {
 
-// Linux 6.18 on x86-64, seen at a socket whose interface has a slow queueing discipline.
+// Values observed on Linux 6.18, x86-64, at a socket whose interface has a slow queueing
+// discipline.
 constexpr size_t kSmallMemory = 832;    // frames up to 240 bytes
 constexpr size_t kMiddleMemory = 1280;  // up to 688 bytes
 constexpr size_t kLargeMemory = 2304;   // up to 1514
@@ -50,7 +51,7 @@ TEST(FlightLogTest, DoesNotLearnFromSeveralFrames) {
   EXPECT_EQ(log.Update(2 * kSmallMemory), 120u);
 }
 
-// Of a ring's frames each byte counts: a buffer has their headers only.
+// With a ring each byte of a frame counts: a buffer has the headers only.
 TEST(FlightLogTest, KnowsFramesOfARingToTheByte) {
   constexpr size_t kOverhead = 576 + 256 - 14;
   FlightLog log(212992, FlightLog::Source::kRing);

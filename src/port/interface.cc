@@ -10,7 +10,8 @@
 namespace viaduct::io {
 namespace {
 
-// The request of an ioctl about an interface, with its present name. False: there is none.
+// Prepares the request of an ioctl about an interface, with its present name. False: there is no
+// such interface.
 bool Name(int fd, int ifindex, ifreq* request) {
   *request = {};
   request->ifr_ifindex = ifindex;

@@ -1,17 +1,18 @@
-// What a socket's namespace says of an interface, by its index: it may be renamed at any time.
+// Properties of an interface, read by its index through a socket of its namespace: its name may
+// change at any time.
 #pragma once
 
 #include <cstdint>
 
 namespace viaduct::io {
 
-// Bytes of a payload. Throws SystemError (ENODEV: it is gone).
+// Returns the largest payload in bytes. Throws SystemError (ENODEV: the interface is gone).
 uint32_t InterfaceMtu(int fd, int ifindex);
-// The same without an exception: 0 if it is gone.
+// Returns the largest payload in bytes; 0 if the interface is gone.
 uint32_t InterfaceMtuNow(int fd, int ifindex);
-// Whether the device itself says that it has a carrier: IFF_RUNNING follows up to a second late.
+// Whether the device itself reports a carrier: IFF_RUNNING follows up to a second late.
 bool InterfaceHasCarrier(int fd, int ifindex);
-// Whether it exists, is administratively up and has a carrier.
+// Whether the interface exists, is administratively up and has a carrier.
 bool InterfaceIsUp(int fd, int ifindex);
 
 }  // namespace viaduct::io

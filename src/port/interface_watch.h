@@ -1,5 +1,5 @@
-// What a port that sends past the kernel's checks has to know of its interface: whether it is there
-// and can carry, and frames of what length.
+// The state of an interface that a port needs if it sends without the kernel's checks: whether the
+// interface exists and has a carrier, and the maximum length of its frames.
 #pragma once
 
 #include <time.h>
@@ -14,8 +14,8 @@
 
 namespace viaduct::io {
 
-// Whether an interface with this MTU takes a frame, as packet sockets see it: one 802.1Q tag is no
-// part of what the MTU bounds (net/packet/af_packet.c). An MTU of 0: there is no interface.
+// Whether an interface with this MTU takes a frame, by the rule of packet sockets: one 802.1Q tag
+// does not count towards the MTU (net/packet/af_packet.c). An MTU of 0: there is no interface.
 inline bool FitsMtu(FrameToSend frame, uint32_t mtu) {
   constexpr size_t kHeader = wire::EthernetHeader::kSize;
   if (mtu == 0 || frame.size() < kHeader) return false;
@@ -23,22 +23,22 @@ inline bool FitsMtu(FrameToSend frame, uint32_t mtu) {
   return frame.size() <= mtu + kHeader + (has_tag ? wire::VlanTag::kSize : 0);
 }
 
-// Changes every 1 to 10 ms, and costs no system call.
+// Returns a time that changes every 1 to 10 ms. Makes no system call.
 inline int64_t CoarseTick() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
-// For one thread.
+// Used by one thread.
 class InterfaceWatch {
  public:
-  // `control`: a socket of the interface's namespace, which outlives this.
+  // `control`: a socket of the interface's namespace, which outlives this object.
   InterfaceWatch(int control, int ifindex) : control_(control), ifindex_(ifindex) {}
 
-  // Asks the kernel, unless it has within 1 to 10 ms (a tick of its coarse clock): a system call
-  // for each burst would be more expensive than the frames of short ones. `with_state`: whether it
-  // is up and has a carrier, too; else it is taken to be.
+  // Asks the kernel, unless it has done so within 1 to 10 ms (a tick of the coarse clock): a system
+  // call for each burst would cost more than the frames of short bursts. `with_state`: reads, too,
+  // whether the interface is up and has a carrier; otherwise both are assumed.
   void Look(bool with_state) {
     const int64_t tick = CoarseTick();
     if (tick == looked_) return;
@@ -46,7 +46,7 @@ class InterfaceWatch {
     mtu_ = InterfaceMtuNow(control_, ifindex_);
     is_down_ = with_state && !InterfaceIsUp(control_, ifindex_);
   }
-  // Whether it would take the frame, when it was looked at.
+  // Whether the interface would have taken the frame at the last Look().
   bool Takes(FrameToSend frame) const { return !is_down_ && FitsMtu(frame, mtu_); }
 
  private:

@@ -1,4 +1,5 @@
-// Several ports to one interface as one: the queues of a TAP device, the sockets of a fanout group.
+// Combines several ports to one interface: the queues of a TAP device, the sockets of a fanout
+// group.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +13,17 @@
 
 namespace viaduct::io {
 
-// Receives by all, sends by the first. The frames of a flow keep their order if they come by one of
-// them, as the kernel has them (tun_select_queue() in drivers/net/tun.c, fanout_demux_hash() in
-// net/packet/af_packet.c); those of different flows need not.
+// Receives from all ports, sends through the first. The frames of a flow keep their order if they
+// arrive at one port, as the kernel ensures (tun_select_queue() in drivers/net/tun.c,
+// fanout_demux_hash() in net/packet/af_packet.c); frames of different flows may not.
 //
-// Threads: as the ports below.
+// Threads: the rules of the ports below.
 class MergedPort final : public AnyPort {
  public:
   // `ports`: at least one, each with a fd(). Throws SystemError.
   explicit MergedPort(std::vector<std::unique_ptr<AnyPort>> ports);
 
-  // A burst comes from one port only, the next one from the port after it.
+  // Returns a burst from one port only; the next call begins with the next port.
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override {
     return ports_[0]->Transmit(frames);

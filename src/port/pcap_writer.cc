@@ -20,7 +20,7 @@ uint64_t KeepWholeFrames(const std::string& path) {
   const uint64_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
   uint64_t frames = 0, end = kFileHeader;
-  std::array<uint32_t, 4> header{};  // seconds, nanoseconds, bytes in the file, bytes in all
+  std::array<uint32_t, 4> header{};  // seconds, nanoseconds, bytes in the file, bytes of the frame
   while (end + kFrameHeader <= size) {
     file.seekg(static_cast<std::streamoff>(end));
     if (!file.read(reinterpret_cast<char*>(header.data()), kFrameHeader)) break;
@@ -39,7 +39,7 @@ PcapWriter::PcapWriter(const std::string& path, LinkType type, uint32_t snap_len
   format_ = pcap_open_dead_with_tstamp_precision(type == LinkType::kEthernet ? DLT_EN10MB : DLT_RAW,
                                                  static_cast<int>(snap_length),
                                                  PCAP_TSTAMP_PRECISION_NANO);
-  // It takes ownership of the stream, even when it fails to write the header.
+  // pcap_dump_fopen() takes ownership of the stream, even if it fails to write the header.
   if (format_ != nullptr) file_ = pcap_dump_fopen(format_, stream);
   if (file_ == nullptr) {
     const int error = errno;
@@ -78,7 +78,7 @@ void PcapWriter::WriteAsOnWire(const ReceivedFrame& frame) {
   });
   if (whole) return;
   ++frames_unfinished_;
-  // The first of a super-frame's frames is the longest: if one does not fit, none has been written.
+  // The first frame of a super-frame is the longest: if one does not fit, none has been written.
   if (!any) Write(frame.received, frame.bytes);
 }
 

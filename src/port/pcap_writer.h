@@ -15,15 +15,15 @@ struct pcap_dumper;
 
 namespace viaduct::io {
 
-// After its disk was full: cuts off what is left of the last frame in a pcap file of this machine's
-// byte order, and returns how many whole frames there are; 0 if it is no such file.
+// Removes the incomplete last frame from a pcap file of this machine's byte order, after its disk
+// was full. Returns the number of whole frames; 0 if it is no such file.
 uint64_t KeepWholeFrames(const std::string& path);
 
 // Writes frames with nanosecond time stamps (pcap magic 0xa1b23c4d), buffered; flushed on request
 // and on destruction.
 class PcapWriter {
  public:
-  // What the bytes of a frame start with.
+  // The header that the bytes of a frame start with.
   enum class LinkType { kEthernet, kRawIp };
 
   // Creates or truncates `path`. Frames are cut to `snap_length` bytes. Throws SystemError.
@@ -37,21 +37,21 @@ class PcapWriter {
   // failure (disk full) frames are only counted, and Flush() reports the failure.
   void Write(Instant time, std::span<const std::byte> frame);
   // Writes the frames that would be on a wire for one that a port has received, all with its time:
-  // a super-frame is cut, a partial checksum completed in `frame`'s bytes (port/super_frame.h).
-  // What cannot be cut or completed is written as it is, and counted. Does not throw.
+  // a super-frame is cut, a partial checksum completed in `frame`'s bytes (port/super_frame.h). A
+  // frame that cannot be cut or completed is written unchanged, and counted. Does not throw.
   void WriteAsOnWire(const ReceivedFrame& frame);
   // Throws SystemError the first time after a failure; the file is then incomplete, and closed.
   void Flush();
 
-  // After a failure: those that are in the file, once Flush() has reported it.
+  // The number of frames in the file; after a failure, once Flush() has reported it.
   uint64_t frames_written() const { return frames_written_; }
   uint64_t frames_lost() const { return frames_lost_; }
-  // Of those that were written or lost: not as on a wire, but as the kernel had them.
+  // The number of frames, written or lost, in the form that the kernel had, not as on a wire.
   uint64_t frames_unfinished() const { return frames_unfinished_; }
 
  private:
   void NoteFailure(bool failed);
-  // After a failure: what is still in memory will not be written, and is lost.
+  // Counts the frames still in memory as lost: they will not be written after a failure.
   void Abandon();
 
   std::string path_;

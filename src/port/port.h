@@ -14,16 +14,16 @@
 
 namespace viaduct::io {
 
-// What is known of the transport checksum of a frame (Linux: ip_summed).
+// The state of a frame's transport checksum (Linux: ip_summed).
 enum class Checksum : uint8_t {
   kInFrame,  // the bytes hold it (right or wrong)
-  kPartial,  // the bytes hold the pseudo-header sum only; to be completed from `checksum_start`
+  kPartial,  // the bytes hold the pseudo-header sum only; must be completed from `checksum_start`
 };
 
 // A frame that a port lends to its caller: bytes from the destination MAC on, without FCS.
 struct ReceivedFrame {
   std::span<std::byte> bytes;  // writable; valid until the next Receive() on the same port
-  Instant received;            // CLOCK_REALTIME stamp of the kernel where there is one, else 0
+  Instant received;            // CLOCK_REALTIME stamp of the kernel if it has one, else 0
   Checksum checksum = Checksum::kInFrame;
   uint16_t checksum_start = 0;   // offset from the start of the frame where summing begins
   uint16_t checksum_offset = 0;  // offset from checksum_start where the sum is stored
@@ -33,16 +33,16 @@ struct ReceivedFrame {
 // A frame that a caller lends to a port during one Transmit().
 using FrameToSend = std::span<const std::byte>;
 
-// Frames and bytes by what happened to them. `*_dropped_*` name the reason; nothing is dropped
-// uncounted.
+// Frames and bytes by what happened to them. `*_dropped_*` name the reason; every dropped frame is
+// counted.
 struct PortCounters {
   uint64_t rx_frames = 0, rx_bytes = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;
-  uint64_t rx_dropped_ring_full = 0;  // the kernel had no room to hand us the frame
-  uint64_t rx_dropped_truncated = 0;  // longer than the port can carry
+  uint64_t rx_dropped_ring_full = 0;  // the kernel had no space to pass the frame to this process
+  uint64_t rx_dropped_truncated = 0;  // longer than the port's maximum
   uint64_t tx_dropped_error = 0;      // the kernel refused the frame (link down, too long)
   uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can express the frame
-  // Have come, and Receive() has not returned them yet. 0: none, or the port cannot tell.
+  // Frames that have arrived, and Receive() has not returned yet. 0: none, or the port cannot know.
   uint64_t rx_waiting = 0;
 
   PortCounters& operator+=(const PortCounters& other) {
@@ -59,42 +59,42 @@ struct PortCounters {
   }
 };
 
-// How frames enter and leave; one virtual call per burst.
-//  - One thread calls Receive(); the same or one other calls Transmit() (RingPort, XdpPort; the
-//  others:
-//    one thread for both, and for Counters()). Neither call allocates, throws, or logs.
+// The interface of a port: frames enter and leave with one virtual call per burst.
+//  - One thread calls Receive(); the same or one other thread calls Transmit() (RingPort, XdpPort;
+//    other ports: one thread for both, and for Counters()). Neither call allocates, throws, or
+//    logs.
 class AnyPort {
  public:
   virtual ~AnyPort() = default;
-  // Fills at most frames.size() entries, never blocks, returns how many; entries stay valid until
-  // the next Receive() (the port takes its buffers back then).
+  // Fills at most frames.size() entries, never blocks, returns their number; entries stay valid
+  // until the next Receive() (which takes the port's buffers back).
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
-  // Never blocks; returns how many frames, from the first on, were taken (sent or
+  // Never blocks; returns the number of frames, from the first on, that were taken (sent or
   // dropped-and-counted). Fewer than all means that the kernel is out of buffers: the caller may
   // offer the rest later.
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
-  // Those of the last Transmit(), by index and in their order, that were taken but not sent,
-  // because the interface refused them (it is down, gone, or its MTU is smaller). Ports that cannot
-  // tell return none.
+  // Returns the frames of the last Transmit(), by index and in their order, that were taken but not
+  // sent, because the interface refused them (it is down, gone, or its MTU is smaller). Ports that
+  // cannot know return none.
   virtual std::span<const uint32_t> Refused() const { return {}; }
-  // Bytes of frames taken by Transmit() which are still with the kernel or driver: not left,
-  // dropped nor refused. The sending thread. Ports that cannot tell return 0.
+  // Returns the bytes of frames taken by Transmit() that are still with the kernel or driver: not
+  // sent, dropped or refused. Called by the sending thread. Ports that cannot know return 0.
   virtual size_t BytesInFlight() { return 0; }
-  // A descriptor other than fd() that becomes writable (epoll, EPOLLOUT | EPOLLET) when frames have
-  // left; -1: there is none, the caller asks again after a while.
+  // Returns a descriptor different from fd() that becomes writable (epoll, EPOLLOUT | EPOLLET) when
+  // frames have left; -1: there is none, and the caller asks again after a while.
   virtual int TransmitFd() { return -1; }
-  // A descriptor that is readable (poll) when Receive() would return something; -1 when there is
-  // nothing to wait for.
+  // Returns a descriptor that is readable (poll) if Receive() would return something; -1 if there
+  // is nothing to wait for.
   virtual int fd() = 0;
-  // Any thread (RingPort, XdpPort).
+  // Called by any thread (RingPort, XdpPort).
   virtual PortCounters Counters() = 0;
-  // The largest payload of a frame, without the Ethernet header and VLAN tags, in bytes: what it
-  // was when the port was opened.
+  // The largest payload of a frame when the port was opened, in bytes, without the Ethernet header
+  // and VLAN tags.
   virtual uint32_t Mtu() const { return 1500; }
-  // Any thread; a few system calls. Whether frames can pass: the interface exists, is up, and has a
-  // carrier. Ports that cannot tell return true.
+  // Whether frames can pass: the interface exists, is up, and has a carrier. Ports that cannot know
+  // return true. Called by any thread; makes a few system calls.
   virtual bool Up() { return true; }
-  // What it is and how it works, for people. Empty: nothing to say.
+  // The port's type and configuration, for people. Empty: no description.
   virtual std::string Description() const { return ""; }
 
  protected:

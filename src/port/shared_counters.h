@@ -1,4 +1,4 @@
-// The counters of a port, which one thread receives by, another sends by, and any reads.
+// The counters of a port: one thread receives, one sends, and any thread reads them.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace viaduct::io {
 
-// One thread counts each, so no locked instruction is needed.
+// A counter that one thread increases, so that no locked instruction is needed.
 class SharedCounter {
  public:
   SharedCounter() = default;
@@ -26,7 +26,7 @@ class SharedCounter {
   std::atomic<uint64_t> value_ = 0;
 };
 
-// Those of the receiving and of the sending thread, on separate cache lines.
+// The counters of the receiving and of the sending thread, on separate cache lines.
 struct SharedCounters {
   struct alignas(64) {
     SharedCounter frames, bytes, dropped_truncated, left_out;

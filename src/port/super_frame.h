@@ -1,4 +1,4 @@
-// Turning the frames that the kernel delivers into those that would be on a wire.
+// Converts the frames that the kernel delivers into those that would be on a wire.
 #pragma once
 
 #include <concepts>
@@ -12,8 +12,8 @@
 
 namespace viaduct::io {
 
-// Turns a ReceivedFrame into proper frames: completes a partial checksum in place, cuts a TSO, GRO
-// or UDP GSO super-frame into frames of its gso_size. Owns a buffer for one frame; does not
+// Converts a ReceivedFrame into proper frames: completes a partial checksum in place, cuts a TSO,
+// GRO or UDP GSO super-frame into frames of its gso_size. Owns a buffer for one frame; does not
 // allocate later.
 class SuperFrameSplitter {
  public:
@@ -22,9 +22,9 @@ class SuperFrameSplitter {
       : memory_(std::make_unique_for_overwrite<std::byte[]>(max_frame)), max_frame_(max_frame) {}
 
   // Calls use(std::span<std::byte>) for every proper frame of `frame`, in order; the bytes are
-  // valid during the call. Returns false when the frame contradicts itself (no such layers, a
-  // segment over max_frame, a tunnel that is not known): it is then lost, wholly or from some
-  // segment on, for the caller to count.
+  // valid during the call. Returns false if the frame contradicts itself (it lacks the layers, a
+  // segment is over max_frame, the tunnel is unknown): it is then lost, wholly or from some segment
+  // on, and the caller must count it.
   template <std::invocable<std::span<std::byte>> Use>
   bool Split(const ReceivedFrame& frame, Use&& use) {
     const bool partial = frame.checksum == Checksum::kPartial;

@@ -52,7 +52,7 @@ std::vector<std::byte> TcpWithPseudoHeaderSum(size_t payload) {
 
 TEST(SuperFrameSplitterTest, PassesProperFramesAsTheyAre) {
   auto bytes = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"x"});
-  bytes.back() = std::byte{'y'};  // a bit error must stay one
+  bytes.back() = std::byte{'y'};  // a bit error must remain
   const Result result = Split(bytes, {});
   EXPECT_TRUE(result.whole);
   EXPECT_THAT(result.frames, ElementsAre(HasSubstr("checksum bad")));

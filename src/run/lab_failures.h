@@ -1,4 +1,4 @@
-// What goes wrong in a lab beside its simulator, for all commands that wait for one.
+// Failures in a lab outside its simulator, for all commands that wait for a lab.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,9 @@
 
 namespace viaduct::run {
 
-// That the forwarder died since the lab was built, in words; empty: it did not. `lab`: what
-// broker::Client::Describe() returns. What a forwarder lost when it died is in no counter.
+// Returns a message if the forwarder has failed since the lab was built; empty: it has not. `lab`:
+// the result of broker::Client::Describe(). No counter has the packets that a failed forwarder
+// lost.
 std::string ForwarderFailure(const nlohmann::json& lab);
 
 }  // namespace viaduct::run

@@ -26,11 +26,11 @@
 namespace viaduct::run {
 namespace {
 
-// For flows to say what they have measured, when they were interrupted; a UDP flow waits for
-// packets that are still under way.
+// The time limit for interrupted flows to report; a UDP flow waits for packets that are still under
+// way.
 constexpr Duration kEarlyEndTimeout = Duration::Seconds(20);
 
-// For the broker, to remove a large lab, once the run ends early.
+// The time limit for the broker to remove a large lab when the run ends early.
 constexpr Duration kBrokerTimeout = Duration::Seconds(30);
 
 class LabRun final : public RunKind {
@@ -68,7 +68,7 @@ class LabRun final : public RunKind {
     engine_ = std::make_unique<EngineWatch>(lab["engine"]["socket"].get<std::string>(), *loop_);
   }
 
-  // Which ones were chosen where the scenario leaves it open.
+  // Prints the data planes chosen for the nodes whose plane the scenario leaves open.
   void SayDataPlanes(const nlohmann::json& lab) {
     std::map<std::string, int> nodes;
     for (const scenario::NodeSettings& node : scenario_.nodes) {
@@ -110,7 +110,7 @@ class LabRun final : public RunKind {
       traffic_->EndEarly();
       loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndTimeout);
     }
-    if (peers_) peers_->Meet("traffic");  // what runs here may serve others until then
+    if (peers_) peers_->Meet("traffic");  // programs here may serve other hosts until then
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
@@ -162,7 +162,7 @@ class LabRun final : public RunKind {
   // A user's program shares its process with its counters, and may have written over them. More
   // than any interface takes is no figure.
   void CheckCounters(const std::string& node, result::NodePlane* plane) {
-    constexpr double kMaxPerSecond = 1e10;  // also bytes: 80 Gbit/s
+    constexpr double kMaxPerSecond = 1e10;  // packets, or bytes: 80 Gbit/s
     const auto most =
         static_cast<uint64_t>(kMaxPerSecond * (MonotonicClock::Now() - begin_).ToSeconds());
     const bool is_plausible = std::ranges::all_of(plane->packets, [&](const auto& of_port) {
@@ -176,7 +176,7 @@ class LabRun final : public RunKind {
         "node {}: its counters are not plausible; its program writes where it should not", node));
   }
 
-  // By node and cause, since the lab was built.
+  // The lost packets by node and cause, since the lab was built.
   using NodeDrops = std::map<std::string, std::map<std::string, uint64_t>>;
   static NodeDrops Drops(const nlohmann::json& lab) { return lab.value("drops", NodeDrops()); }
 

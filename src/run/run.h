@@ -19,15 +19,14 @@ struct RunOptions {
   std::vector<std::string> command_line;  // recorded in the results
   // Mode simulate: times since convergence at which the run is paused for shells on kernel nodes.
   std::vector<Duration> pauses = {};
-  // The other hosts, if the run is that of one host's part of a lab (scenario::PartOf()); must
+  // Set if the run is that of one host's part of a lab (scenario::PartOf()): the other hosts. Must
   // outlive the run. Results are then those of this part.
   Peers* peers = nullptr;
 };
 
-// Runs the scenario and returns the results with their verdicts.
-// Throws sys::Interrupted, or Error if there are no results. Everything that was created is removed
-// when it returns or throws. In real modes the caller must be root or have a broker connection
-// (broker::Client::ConnectOrSpawn).
+// Runs the scenario and returns the results with their verdicts. Throws sys::Interrupted, or Error
+// if there are no results. Removes everything that it created before it returns or throws. In real
+// modes the caller must be root or have a broker connection (broker::Client::ConnectOrSpawn).
 result::RunResult Execute(const scenario::Scenario& scenario, const RunOptions& options);
 
 }  // namespace viaduct::run

@@ -16,7 +16,7 @@
 namespace viaduct::run {
 namespace {
 
-// As result::LinkNodes::specs.
+// Returns the SPECs in the form of result::LinkNodes::specs.
 std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
   const path::Spec first = link.up.value_or(link.spec), second = link.down.value_or(link.spec);
   if (first.IsPlainWire() && second.IsPlainWire()) return {};
@@ -46,13 +46,13 @@ result::RunResult RunKind::Execute() {
     throw;
   } catch (const NotConverged& error) {
     Abandon();
-    if (peers_) throw;  // whoever conducts them has the convergence of all
+    if (peers_) throw;  // rank 0 has the convergence of all hosts
     results_.convergence = error.convergence();
     results_.failures.push_back(error.what());
   } catch (const std::exception& error) {
     if (!measured_) TakeWhatThereIs();
     Abandon();
-    // What has been measured is not lost with what failed after it.
+    // Results that were measured before a later failure are kept.
     if (!measured_) throw;
     results_.failures.push_back(error.what());
   }
@@ -68,7 +68,7 @@ result::RunResult RunKind::Execute() {
   return std::move(results_);
 }
 
-// A lab that forwards otherwise than its protocols say is another experiment.
+// Reports refused routes as failures: a lab that forwards by other routes is another experiment.
 void RunKind::NoteRefusedRoutes() {
   for (const std::string& line : results_.simulator.refused) {
     results_.failures.push_back("refused: " + line);

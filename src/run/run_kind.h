@@ -1,5 +1,5 @@
-// What every run does from start to results, and its kinds: a simulation, and a lab with real
-// packets.
+// The steps of every run from start to results, and the kinds of runs: a simulation, and a lab with
+// real packets.
 #pragma once
 
 #include <memory>
@@ -27,25 +27,25 @@ class RunKind {
   RunKind& operator=(const RunKind&) = delete;
   virtual ~RunKind() = default;
 
-  // As run::Execute().
+  // Implements run::Execute().
   result::RunResult Execute();
 
  protected:
-  // Throws UsageError, before anything is made.
+  // Checks the scenario before anything is created. Throws UsageError.
   virtual void Check() const {}
-  // Makes what the run needs, and brings it from the start to the simulator's report.
+  // Creates the lab and the processes, and runs from the start to the simulator's report.
   virtual void Work() = 0;
-  // After an error: takes what has been measured until then.
+  // Called after an error: stores the results measured until then.
   virtual void TakeWhatThereIs() {}
-  // Removes everything that was made, in whatever state it is. May be called again.
+  // Removes everything that was created, in any state. May be called again.
   virtual void CleanUp();
-  // A user who has ended the run waits for nothing that is stopped.
+  // Limits the waiting for stopped processes after the user has ended the run.
   virtual void LimitTheEnd() {}
 
-  // The loop is created here, after what must be forked before it (it blocks signals).
+  // Creates the loop, which blocks signals: processes that must not inherit this are forked before.
   void StartSimulator(UniqueFd broker);
-  // Notes that a signal ends the run early, with the results until then; throws it if it is to end
-  // without results.
+  // Notes that a signal ends the run early, with the results until then; throws `interrupted` if
+  // the run must end without results.
   void EndEarly(const sys::Interrupted& interrupted, const std::string& hint,
                 const std::string& failure);
   void TakeReport(const scenario::SimulatorDone& report, Instant traffic_start);
@@ -73,13 +73,13 @@ class RunKind {
   void WriteText(const result::ProgramOutcome& outcome);
 
   const std::string program_;
-  int interrupted_ = 0;  // the signal that ended it early, if any
+  int interrupted_ = 0;  // the signal that ended the run early, or 0
 };
 
-// Mode simulate.
+// Returns a run of mode simulate.
 std::unique_ptr<RunKind> MakeSimulatedRun(const scenario::Scenario& scenario,
                                           const RunOptions& options);
-// The real modes.
+// Returns a run of a real mode.
 std::unique_ptr<RunKind> MakeLabRun(const scenario::Scenario& scenario, const RunOptions& options);
 
 }  // namespace viaduct::run

@@ -1,4 +1,4 @@
-// A run in a process of its own.
+// A run in a separate process.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct SeparateRun {
 };
 
 // Calls Execute() in a child process, for several runs in turn: a process can start a broker and
-// drop root only once, and a failing run must not end the others. Errors are printed on standard
+// drop root only once, and a failing run must not end the rest. Errors are printed on standard
 // error. SIGINT, SIGTERM and SIGHUP are forwarded to the child, which cleans up. Only one may run
 // at a time.
 SeparateRun ExecuteSeparately(const scenario::Scenario& scenario, const RunOptions& options);

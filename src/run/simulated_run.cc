@@ -30,8 +30,8 @@ class SimulatedRun final : public RunKind {
     }
   }
 
-  // A simulation that hangs in a protocol or a program never looks at what it is told. Another
-  // signal ends it at once, as whoever sends it wants no results.
+  // Waits for the report. A simulation that hangs in a protocol or a program never reads commands.
+  // A further signal ends it at once: the user who sends it wants no results.
   scenario::SimulatorDone WaitUnlessItHangs() {
     try {
       return conversation_->WaitForReport(true);

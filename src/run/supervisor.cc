@@ -47,14 +47,15 @@ void LeaveTerminal() {
   SystemCall("chdir /", chdir("/"));
 }
 
-// How often in turn a simulator may die before it has lived for kHealthy; before the n-th restart
-// kFirstDelay * 2^(n - 2) pass, none before the first.
+// The maximum number of failures in turn of simulators that have not run for kHealthy. Before the
+// n-th restart kFirstDelay * 2^(n - 2) pass, none before the first.
 constexpr int kMaxDeaths = 5;
 constexpr Duration kFirstDelay = Duration::Seconds(1);
 constexpr Duration kHealthy = Duration::Seconds(60);
 
-// Keeps a simulator at work in a lab. When it dies, the lab forwards by the routes that it has, and
-// a new simulator takes it over. Ends the lab with itself, unless it has given up.
+// Keeps a simulator at work in a lab. When it fails, the lab forwards by the routes that it has,
+// and a new simulator takes it over. The destructor also ends the lab, unless the keeper has given
+// up.
 class Keeper {
  public:
   Keeper(const scenario::Scenario& scenario, bool quiet)
@@ -72,14 +73,14 @@ class Keeper {
     try {
       if (!history_.given_up) client_.DestroyLab();
     } catch (const Error&) {
-      // It was removed already, or was never built.
+      // The lab was removed already, or was never built.
     }
   }
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
   sys::EventLoop& loop() { return loop_; }
-  // Until it is up for whoever asks; throws as Execute() does.
+  // Waits until the lab is up for all clients; throws as Execute() does.
   void BringUp() {
     conversation_->WaitForLab();
     gone_ = WatchRecord(scenario_.name);
@@ -90,13 +91,13 @@ class Keeper {
     }
     client_.Detach();
   }
-  // Until the lab is gone, or the simulator has died too often.
+  // Supervises the simulator until the lab is removed, or the simulator has failed too often.
   void Supervise() {
     loop_.Watch(gone_.get(), [this] {
       over_ = true;
       throw Error("the lab was taken down");
     });
-    // Who has lost some nodes shall not lose the others' routes with them.
+    // The loss of some nodes must not cost the routes of the remaining ones.
     scenario_.convergence_required = false;
     alive_since_ = MonotonicClock::Now();
     try {
@@ -122,8 +123,8 @@ class Keeper {
     simulator_.reset();
   }
 
-  // Does nothing if an error was the simulator's own; throws it, and notes that this is over, if
-  // the lab was taken from it.
+  // Called while an error is handled: does nothing if the simulator caused it; rethrows it, and
+  // notes the end of the supervision, if the lab was removed.
   void CheckIsThere() {
     if (over_) throw;
     try {
@@ -134,7 +135,7 @@ class Keeper {
     }
   }
 
-  // Returns why it died.
+  // Waits for a failure of the simulator and returns the reason.
   std::string WaitForDeath() {
     try {
       loop_.Run([this] { return simulator_->Ended(); });
@@ -201,7 +202,7 @@ class Keeper {
   lab::SimulatorHistory history_;
 };
 
-// Reports the result to the parent: "" is success.
+// Reports the result to the parent: an empty object is success.
 void Tell(int fd, const json& message) {
   const std::string text = JsonText(message);
   if (write(fd, text.data(), text.size()) < 0) return;  // the parent was killed
@@ -213,7 +214,7 @@ void Tell(int fd, const json& message) {
     setsid();
     sys::CloseInherited();
     Keeper keeper(scenario, quiet);
-    privilege::LeaveRootsHalf();  // which the lab need not keep
+    privilege::LeaveRootsHalf();  // not needed for the lab
     // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.
     keeper.loop().Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
     keeper.BringUp();
@@ -259,7 +260,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   try {
     loop.Run([&] { return told; });
   } catch (const sys::Interrupted& signal) {
-    // Closing our end makes the keeper clean up; its report about that is not needed.
+    // Closing this end makes the keeper clean up; the keeper's report about that is not needed.
     interrupted = signal;
     shutdown(ours.get(), SHUT_WR);
     loop.IgnoreSignals();

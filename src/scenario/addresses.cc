@@ -10,10 +10,10 @@ namespace {
 
 using wire::Family, wire::IpAddress;
 
-// Which addresses of a node are meant.
+// A selection of a node's addresses.
 struct Wanted {
-  std::string link;              // on this link; empty: any
-  std::optional<Family> family;  // none: IPv4 before IPv6
+  std::string link;              // name of the addresses' link; empty: any
+  std::optional<Family> family;  // absent: IPv4 before IPv6
   std::optional<IpAddress> address;
 
   bool Admits(const LinkSettings& candidate, const IpAddress& one) const {

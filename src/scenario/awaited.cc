@@ -12,8 +12,8 @@ namespace {
 
 using Numbers = std::map<std::string, size_t>;
 
-// The connected parts of the network that remains of some nodes. Each other node is a part of its
-// own.
+// Returns the connected parts of the network that consists of the nodes that `is_in` accepts. Each
+// remaining node is a separate part.
 template <class IsIn>
 std::vector<size_t> PartsOf(const Scenario& scenario, const Numbers& numbers, IsIn is_in) {
   std::vector<size_t> parents(scenario.nodes.size());

@@ -33,7 +33,7 @@ void PrintMembers(YAML::Emitter& out, std::string_view section, const T& object)
   }
 }
 
-// The inverse: reads the members of `object` whose rows have a reader.
+// The inverse of printing: reads the members of `object` whose rows have a reader.
 template <class T>
 void ReadMembers(const Section& section, T& object) {
   for (const Key& key : Keys()) {
@@ -163,7 +163,7 @@ std::string DefaultOf() {
   out << Written(ClassOf<member>().*member);
   return out.c_str();
 }
-// The same with the default of the struct's member.
+// Binds a member in the same way, with the default of the struct's member.
 template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Member() {
   return Printed<member, applies>(DefaultOf<member>);
@@ -200,7 +200,7 @@ constexpr Access SectionOf() {
   };
   return access;
 }
-// One that is a struct of its own.
+// Binds a section that is read into a separate struct, a member of the section's object.
 template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Inner() {
   return SectionOf < ClassOf<member>, [](auto& object) -> auto& { return object.*member; }

@@ -78,7 +78,7 @@ bool IsUsedByAll(const Key& key) {
          std::string_view::npos;
 }
 
-// What each command does with the keys that not all honour.
+// Returns a table of the treatment, by each command, of the keys that not all commands honour.
 std::string DocumentUses() {
   std::string head = "| key |", rule = "|---|";
   for (const char* command : kCommands) {

@@ -28,7 +28,7 @@ path::QueueSize LimitOf(const path::QueueSpec& queue) {
   return path::FifoQueue::kDefaultLimit;
 }
 
-// How long `bytes` take; kMost where it would be longer.
+// Returns the duration of sending `bytes`; kMost if it would be longer.
 Duration TimeOnLink(double bytes, int64_t rate) {
   const double nanoseconds = bytes * 8e9 / static_cast<double>(rate);
   return nanoseconds < static_cast<double>(kMost.nanoseconds())
@@ -65,9 +65,9 @@ Duration HoldOf(const path::Spec& spec, int mtu) {
   return std::min(DelayOf(spec.delay) + QueueingOf(spec, mtu), kMost);
 }
 
-// In whichever direction, and by whichever of its SPECs, it holds more.
+// Returns the maximum time that the link holds a packet, of both directions and all its SPECs.
 Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
-  if (IsWifi(link)) return kUnknown;  // its queues, retries and rates are the MAC's
+  if (IsWifi(link)) return kUnknown;  // queues, retries and rates are those of the MAC
   Duration most = std::max(HoldOf(link.up.value_or(link.spec), link.mtu),
                            HoldOf(link.down.value_or(link.spec), link.mtu));
   for (const path::TrafficClass& each : ClassesOf(link)) {
@@ -80,7 +80,8 @@ Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
   return most;
 }
 
-// What the links of a path of the fewest links hold; kMost where there is no path.
+// Returns the maximum time that a path of the fewest links holds a packet; kMost if there is no
+// path.
 Duration HoldOfShortest(const Scenario& scenario, const Flow& flow) {
   std::map<std::string, Duration> reached = {{flow.from, Duration()}};
   std::deque<std::string> next = {flow.from};
@@ -99,7 +100,7 @@ Duration HoldOfShortest(const Scenario& scenario, const Flow& flow) {
   return found == reached.end() ? kMost : found->second;
 }
 
-// What a path can hold at most that passes no node twice.
+// Returns the maximum time that a path which passes no node twice can hold a packet.
 Duration HoldOfLongest(const Scenario& scenario) {
   std::vector<Duration> holds;
   for (const LinkSettings& link : scenario.links) holds.push_back(HoldOf(scenario, link));
@@ -113,7 +114,7 @@ Duration HoldOfLongest(const Scenario& scenario) {
 }  // namespace
 
 Drain DrainOf(const Scenario& scenario, const Flow& flow) {
-  // There and back: a ping is under way until its answer has come.
+  // A ping counts both ways: it is under way until its answer has arrived.
   const int64_t ways = flow.kind == Flow::Kind::kPing ? 2 : 1;
   const Duration limit = std::min(kMinLimit + HoldOfLongest(scenario) * ways, kMost);
   return {std::min(kMinQuiet + HoldOfShortest(scenario, flow) * ways, limit), limit};

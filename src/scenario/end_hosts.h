@@ -11,7 +11,7 @@
 
 namespace viaduct::scenario {
 
-// Where the file speaks of a node's gateway, or of the node.
+// Returns the place in the file of a node's gateway, or of the node.
 const Value& PlaceOfNode(const Section& file, const std::string& name);
 
 class HostChecks {

@@ -15,7 +15,7 @@
 namespace viaduct::scenario {
 namespace {
 
-// What is true of a link at the time of an event.
+// The state of a link at the time of an event.
 struct LinkState {
   path::Spec up, down;
   bool captured = false;
@@ -52,7 +52,7 @@ class EventReader {
     return event;
   }
 
-  // In the order of time: gives the event the SPECs that it leads to.
+  // Applies an event: sets the SPECs that it leads to. Must be called in the order of time.
   void Happen(const Section& section, LinkEvent& event) {
     LinkState& state = states_.at(event.link);
     if (event.kind == LinkEvent::Kind::kSpec) {
@@ -111,7 +111,7 @@ class EventReader {
   std::map<std::string, LinkState> states_;
 };
 
-// The links whose SPECs change, and those that share a rate with others.
+// The links whose SPECs change, and those that share a rate with another link.
 class LinkTrial {
  public:
   explicit LinkTrial(const Scenario& scenario)
@@ -130,7 +130,7 @@ class LinkTrial {
     trial_.CheckLinks();
   }
 
-  // A pair has one NAT: a direction gives it up before the other one gets it.
+  // A pair has one NAT: one direction must release it before the opposite direction gets it.
   void Happen(const LinkEvent& event) {
     const auto spec_of = [&](const Tried& tried) -> const path::Spec& {
       return tried.is_down ? event.down_spec : event.up_spec;
@@ -144,7 +144,7 @@ class LinkTrial {
       const path::Spec& spec = spec_of(tried);
       Within(fmt::format("{}.{}", event.where, key), [&, number = pipeline] {
         trial_.Change(number, spec);
-        // Without a rate a sender that uses all there is would stop the simulation's time.
+        // A link without a rate would let a sender at full speed stop the simulation's time.
         if (simulated_) trial_.CheckLinks();
       });
     }
@@ -173,7 +173,7 @@ class LinkTrial {
 
   bool simulated_;
   path::Trial trial_;
-  std::map<std::string, std::vector<Tried>> pipelines_;  // by link
+  std::map<std::string, std::vector<Tried>> pipelines_;  // key: the link's name
 };
 
 }  // namespace

@@ -16,9 +16,10 @@ namespace viaduct::scenario {
 std::vector<LinkEvent> ReadEvents(const Section& file, const NameTable& links,
                                   const Scenario& scenario);
 
-// Whether an event changes this link's SPEC.
+// Returns whether an event changes this link's SPEC.
 bool ChangesSpec(const Scenario& scenario, const std::string& link);
-// What the event does: "down", "delay=50ms", "up rate=1Mbit down loss=2%", "capture start".
+// Returns the change of the event: "down", "delay=50ms", "up rate=1Mbit down loss=2%", "capture
+// start".
 std::string DescribeEvent(const LinkEvent& event);
 // The links that are captured at some time, in the order of `captures`, then of the events.
 std::vector<std::string> CapturedLinks(const Scenario& scenario);

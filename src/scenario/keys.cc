@@ -496,7 +496,7 @@ std::string ChoicesOf(const Key& key) {
 }
 
 std::string DescribeType(const Key& key) {
-  // In the order of Type.
+  // Descriptions, in the order of Type.
   constexpr const char* kDescriptions[] = {"text",
                                            "a name (letters, digits, - and _)",
                                            "one of ",

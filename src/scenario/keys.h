@@ -1,7 +1,7 @@
 // Every key of a scenario file, in one table: the parser accepts these and no others, and
-// docs/scenario.md is printed from here. Each key is bound to the member that it sets, so that what
-// is printed (and hashed, and passed to the simulator) is what was read, and each default is stated
-// once.
+// docs/scenario.md is printed from here. Each key is bound to the member that it sets, so that the
+// printed (and hashed, and passed to the simulator) value is the one that was read, and each
+// default is stated once.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ enum class Type {
   kTexts,     // a list of texts
   kWords,     // a command: text, split as a shell would, or a list of words
   kTable,     // a map from names to texts
-  kSection,   // a map with keys of its own
-  kProtocol,  // the same, or the value of its key protocol
-  kPlane,     // the name of a data plane (fib::DataPlanes()), or a map with keys of its own
+  kSection,   // a map with separate keys
+  kProtocol,  // a map with separate keys, or the value of its key protocol
+  kPlane,     // the name of a data plane (fib::DataPlanes()), or a map with separate keys
   kSections,  // a list of sections
   kNodeSet,   // a number, a list of names, or a section for each name
   kAlias,     // another name of the key in `fallback`
@@ -67,12 +67,12 @@ struct Access {
   }
 };
 
-// What a command does with a key.
+// The treatment of a key by a command.
 enum class Use : char {
   kHonoured = 'y',
   kRefused = 'r',   // an error that names the key
-  kNotRun = 'n',    // the command says that it does not do that
-  kNoMeaning = '-'  // there is nothing that it could say
+  kNotRun = 'n',    // the command reports that it does not do that
+  kNoMeaning = '-'  // the key has no meaning for it
 };
 
 // The commands that read scenarios, in the order of Key::uses: `viaduct run` in each mode; the last
@@ -88,7 +88,7 @@ struct Key {
   const char* help;
   const char* example;
   const char* choices = "";      // kChoice: separated by spaces
-  const char* uses = "yyyyyyy";  // what each of kCommands does with it: a Use each
+  const char* uses = "yyyyyyy";  // for each of kCommands a Use
 
   Use UseBy(size_t command) const { return static_cast<Use>(uses[command]); }
   // The default as it would be written; "" if there is none.

@@ -87,7 +87,7 @@ class LinkReader {
     return found;
   }
 
-  // Whether an entry of this shape is one link.
+  // Returns whether an entry of this shape is one link.
   static bool IsOne(const std::string& shape) {
     return shape == "pair" || shape == "shared" || shape == "wifi" || shape == "interface";
   }
@@ -413,7 +413,8 @@ class LinkReader {
     }
   }
 
-  // Of a subnet for so many nodes. IPv4's network and broadcast addresses are no node's (RFC 919).
+  // Returns the length of a subnet for this number of nodes. IPv4's network and broadcast addresses
+  // are no node's (RFC 919).
   static int LengthFor(wire::Family family, uint32_t nodes, int usual) {
     if (family == wire::Family::kIpv6) return 64;
     return std::min(usual, 32 - static_cast<int>(std::bit_width(nodes + 1)));

@@ -196,7 +196,7 @@ class Loader {
     return unique;
   }
 
-  // Explicit names first, so that automatic ones make room.
+  // Reads explicit names first, so that automatic ones avoid them.
   static std::set<std::string> ExplicitNames(const Value& list, const char* what) {
     std::set<std::string> names;
     for (const Value& item : list.items) {
@@ -295,7 +295,7 @@ class Loader {
     duration = whole;
   }
 
-  // "{n4}" becomes the address of node n4 that traffic goes to.
+  // Replaces "{n4}" by the address of node n4 for traffic to it.
   std::string WithAddresses(std::string text) const {
     for (const NodeSettings& node : scenario_.nodes) {
       const std::string mark = "{" + node.name + "}";
@@ -451,7 +451,7 @@ class Loader {
   }
 
   // In mode offload nodes have a real kernel anyway, the host's, which is all that `stack: kernel`
-  // asks for there; nowhere else is there another.
+  // requests there; in no other mode is there a second kernel.
   void SettleStacks() {
     for (NodeSettings& node : scenario_.nodes) {
       const bool is_host_kernel = scenario_.mode == Mode::kOffload &&

@@ -119,7 +119,7 @@ class Loopbacks {
     node.loopback.push_back(address);
   }
 
-  // Whether other nodes would learn of it.
+  // Checks that other nodes would learn of the address.
   void CheckProtocol(const IpPrefix& address, const Value& at) const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
     if (const FrameNodes* nodes = FrameNodesOf(scenario_)) {

@@ -8,8 +8,8 @@
 
 namespace viaduct::scenario {
 
-// What links must not be given: the prefixes of addressing.loopback and nodes' own addresses.
-// Throws UsageError naming the place.
+// Returns the prefixes that links must not have: those of addressing.loopback and of nodes' own
+// addresses. Throws UsageError naming the place.
 std::vector<wire::IpPrefix> LoopbackPrefixes(const Section& file);
 
 // Reads the nodes' own addresses, and gives one of addressing.loopback to the nodes that are no

@@ -18,7 +18,8 @@ constexpr size_t kMaxNameLength = 32;
 // A VXLAN identifier has 24 bits: the upper ones are the lab's, the lower ones the link's.
 constexpr int kLinkBits = 14;
 
-// Not loopback, broadcast or reserved ones, nor those of a link that would have to be named.
+// Returns false for loopback, broadcast or reserved addresses, and for those that need the name of
+// a link.
 bool CanBeReached(const wire::IpAddress& address) {
   if (address.IsUnspecified() || address.IsMulticast()) return false;
   if (address.family == wire::Family::kIpv4) {

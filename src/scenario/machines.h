@@ -16,22 +16,23 @@ inline constexpr uint16_t kTunnelPort = 14789;
 
 // Reads `hosts` of the file. Throws UsageError.
 std::vector<LabHost> ReadLabHosts(const Section& file);
-// What a lab on several hosts cannot have. Throws UsageError.
+// Checks that a lab on several hosts has nothing that such a lab cannot have. Throws UsageError.
 void CheckLabHosts(const Section& file, const Scenario& scenario);
-// The same once every node has a host: a shared link has its nodes on one. Throws UsageError.
+// Checks what needs a host for every node: a shared link has all its nodes on one. Throws
+// UsageError.
 void CheckPlaces(const Scenario& scenario);
 
 // The position of a host, or of the host of a node, in Scenario::hosts. Throws UsageError if there
 // is none of that name.
 size_t LabHostNumber(const Scenario& scenario, const std::string& host);
 const std::string& LabHostOf(const Scenario& scenario, const std::string& node);
-// Whether nodes of the link are on different hosts.
+// Returns whether nodes of the link are on different hosts.
 bool IsBetweenHosts(const Scenario& scenario, const LinkSettings& link);
-// What one host of the scenario runs: programs are those in its nodes; captures and events are
-// those of links that it has an end of. Nodes, links and flows are all of them, by whose order
-// addresses and ports go.
+// Returns the part of the scenario that one host runs: the programs in its nodes, and the captures
+// and events of links that have an end on it. All nodes, links and flows stay, because addresses
+// and ports depend on their order.
 Scenario PartOf(Scenario scenario, const std::string& host);
-// What leads from the end of a link between hosts that is on `host` to the other one.
+// Returns the tunnel of a link between hosts from its end on `host` to its end on another host.
 lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& host);
 
 }  // namespace viaduct::scenario

@@ -33,13 +33,13 @@ void CheckGroup(const Section& section, const std::string& text) {
     section.Fail("group", fmt::format("{} is no group; give one such as {}", text,
                                       is_ipv4 ? "239.1.1.1" : "ff15::1"));
   }
-  constexpr uint8_t kLinkLocal = 2;  // the least scope that leaves an interface
+  constexpr uint8_t kLinkLocal = 2;  // the minimum scope that leaves an interface
   const bool stays = is_ipv4 ? group.bytes[0] == 224 && group.bytes[1] == 0 && group.bytes[2] == 0
                              : (group.bytes[1] & 0xf) <= kLinkLocal;
   if (stays) section.Fail("group", fmt::format("{} is of one link, and never forwarded", text));
 }
 
-// What would silently be another experiment.
+// Refuses modes in which traffic to groups would silently be another experiment.
 void CheckMulticastMode(const Section& section, const char* key, const Scenario& scenario) {
   if (scenario.mode == Mode::kSimulate || scenario.mode == Mode::kOffload) return;
   section.Fail(key, fmt::format("traffic to groups is for modes simulate and offload, not {}: "

@@ -21,8 +21,8 @@ std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& 
 void ReadGroup(const Section& section, const NameTable& links, const Scenario& scenario,
                Flow& flow);
 
-// The flow that the one with this index shares its packets with, sent once for all: the first of
-// the same sender and group. Itself, if it goes to one receiver.
+// Returns the flow that sends the packets of the flow with this index: the first of the same sender
+// and group. The flow itself, if it has one receiver.
 size_t StreamOf(const Scenario& scenario, size_t index);
 
 }  // namespace viaduct::scenario

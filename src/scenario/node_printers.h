@@ -1,5 +1,4 @@
-// What is printed of nodes and hosts by functions of its own, for the table of keys
-// (scenario/keys.cc).
+// Functions that print nodes and hosts, for the table of keys (scenario/keys.cc).
 #pragma once
 
 #include "scenario/keys.h"

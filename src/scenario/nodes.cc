@@ -31,7 +31,7 @@ std::optional<std::string> ReadStack(const Section& section) {
   return version;
 }
 
-// What forwards: a data plane, or a program, of which there is one if the other is empty.
+// The data plane of a node, or its forwarding program: one of them is empty.
 struct Plane {
   const fib::DataPlane* plane = nullptr;
   std::string program;
@@ -113,7 +113,8 @@ class NodeReader {
     }
   }
 
-  // Of the nodes that have none of their own. A host's packets are the kernel's in any case.
+  // Sets the data plane of nodes that do not select one. A host's packets are the kernel's in any
+  // case.
   void SetPlanes(const Plane& read) {
     for (NodeSettings& node : nodes_) {
       if (node.data_plane != nullptr || !node.program.empty()) continue;

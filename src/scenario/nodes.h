@@ -10,7 +10,7 @@
 
 namespace viaduct::scenario {
 
-// The most that a file may have.
+// The maximum number of nodes in a file.
 inline constexpr int64_t kMaxNodes = 2000;
 
 // Reads `nodes` of the file, in which `protocol` routes. Throws UsageError.

@@ -1,4 +1,4 @@
-// Where the nodes of a scenario's Wi-Fi links are, and how they move.
+// The places of the nodes of a scenario's Wi-Fi links, and how they move.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace viaduct::scenario {
 
-// Reads the nodes' positions and waypoints and checks what the file says of mobility, whose plain
-// keys the scenario has already, and of the mode that alone has Wi-Fi. Throws UsageError.
+// Reads the nodes' positions and waypoints and checks the file's mobility, whose plain keys the
+// scenario has already, and the mode, as only one has Wi-Fi. Throws UsageError.
 void ReadPlaces(const Section& file, Scenario* scenario);
 
-// Whether a node is on a Wi-Fi channel.
+// Returns whether a node is on a Wi-Fi channel.
 bool IsOnWifi(const Scenario& scenario, const std::string& node);
-// Whether a node is somewhere: on a Wi-Fi channel, or because the scenario says so.
+// Returns whether a node has a place: on a Wi-Fi channel, or because the scenario gives it.
 bool HasPlace(const Scenario& scenario, const NodeSettings& node);
 
 }  // namespace viaduct::scenario

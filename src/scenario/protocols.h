@@ -12,7 +12,7 @@
 namespace viaduct::scenario {
 
 struct RoutingProtocol {
-  std::string_view name;  // as in scenario files, in any letter case
+  std::string_view name;  // the name in scenario files, in any letter case
   std::string_view type;  // ns-3's TypeId
   wire::Family family;
   // Finds a route when a packet needs one, and must therefore be given that packet.
@@ -20,7 +20,7 @@ struct RoutingProtocol {
   // Announces the networks of its routers, and so reaches the hosts behind these; else only nodes.
   bool announces_networks;
   // Carries the hosts' Ethernet frames, below IP: all hosts are on one network, and its own nodes
-  // have no addresses. `family` says nothing then.
+  // have no addresses. `family` is meaningless then.
   bool bridges = false;
   // Makes routes to its neighbours, too: of the nodes that share a radio channel not all are.
   bool senses_neighbours = false;
@@ -40,25 +40,27 @@ void CheckRoutingIsGiven(const Value& file);
 std::string CanonicalProtocol(const std::string& text);
 // "; did you mean 'OLSR'?" about a word that is neither; "" if it is like none of the names.
 std::string SuggestProtocol(std::string_view text);
-// Why a protocol of ns-3's cannot be one of a scenario; empty: nothing is known against it.
+// Returns the reason why a protocol of ns-3 cannot be used in a scenario; empty: no reason is
+// known.
 std::string_view WhyNoProtocol(std::string_view text);
 // The nodes of a scenario that forward frames, not packets: all that are no hosts.
 struct FrameNodes {
   std::string_view one;  // "an RBridge"
-  int overhead;          // the most by which they make frames longer between them, bytes
+  int overhead;          // maximum by which they make frames longer between them, bytes
 };
-// Null: its nodes are routers.
+// Returns null if the nodes of the scenario are routers.
 const FrameNodes* FrameNodesOf(const Scenario& scenario);
-// Whether they are RBridges (WMRP).
+// Returns whether the nodes are RBridges (WMRP).
 bool HasRBridges(const Scenario& scenario);
-// Whether they forward by programs (NodeSettings::program).
+// Returns whether the nodes forward by programs (NodeSettings::program).
 bool HasFramePrograms(const Scenario& scenario);
 // Beside programs runs no protocol of IP: without another one, kNoProtocol. Throws UsageError.
 void CheckFramePrograms(const Section& file, Scenario* scenario);
-// Whether ns-3 makes the node's routes: its protocol, or `static`. Programs make those of others,
-// a host has the one to its gateway, and a node that forwards frames by a program none.
+// Returns whether ns-3 makes the node's routes: its protocol, or `static`. Programs make the routes
+// of remaining routers, a host has the one to its gateway, and a node that forwards frames by a
+// program none.
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);
-// Why an RBridge cannot have the data plane that it shall have; empty: it can, or has none yet.
+// Returns the reason why an RBridge cannot have its data plane; empty: it can, or has none yet.
 std::string WhyNoRBridge(const NodeSettings& node, Mode mode);
 
 }  // namespace viaduct::scenario

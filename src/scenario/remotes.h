@@ -8,12 +8,13 @@
 
 namespace viaduct::scenario {
 
-// Whether a remote node is a host unless the file says otherwise: with protocols that announce the
-// networks of their routers. Others know nodes alone, and would not find one that is none of
-// theirs.
+// Returns whether a remote node is a host unless the file sets it otherwise: with protocols that
+// announce the networks of their routers. Other protocols know only nodes, and would not find a
+// host that is no node of theirs.
 bool IsRemoteHost(std::string_view protocol);
-// Whether its programs may be a client's, whose packets ns-3 forwards for a `viaduct hub`; the data
-// plane of such a node counts with other commands alone, and only the whole file can give it one.
+// Returns whether the node's programs may be a client's, whose packets ns-3 forwards for a
+// `viaduct hub`; the data plane of such a node only counts with other commands, and only the whole
+// file can give it one.
 inline bool IsRemoteRouter(const NodeSettings& node) {
   return node.remote.has_value() && !node.host;
 }

@@ -24,11 +24,11 @@ enum class Mode {
   kOffload,      // data plane in the kernel, control plane in ns-3
 };
 
-// Mode simulate: where the real kernels of nodes are, in processes of their own or in the
-// simulator's as far as they can be there.
+// Mode simulate: the place of nodes' real kernels: separate processes, or the simulator's process
+// as far as that is possible.
 enum class GuestPlace { kProcess, kEmbedded };
 
-// Who may be the client of a node whose programs are on another host.
+// The client of a node whose programs are on another host: who may be it.
 struct RemoteAccess {
   std::optional<wire::IpAddress> address;  // this host; absent: who has the key
   bool anyone = false;                     // or the first host that sends
@@ -41,18 +41,18 @@ struct RemoteAccess {
 // A machine that runs a part of the lab.
 struct LabHost {
   std::string name;
-  wire::IpAddress address;  // where the other hosts reach it, by VXLAN
-  std::string login;        // how mpirun's agent (ssh) reaches it; empty: by the address
+  wire::IpAddress address;  // VXLAN address for the other hosts
+  std::string login;        // destination for mpirun's agent (ssh); empty: the address
 };
 
-// Where a node is when, in mode simulate.
+// A position of a node at a time, in mode simulate.
 struct Waypoint {
   Duration at;                 // after convergence
   double x = 0, y = 0, z = 0;  // m
   friend bool operator==(const Waypoint&, const Waypoint&) = default;
 };
 
-// Where nodes are that say nothing of it themselves, and how they move.
+// The places of nodes that give none, and how these nodes move.
 struct Mobility {
   enum class Layout { kGrid, kLine, kRandom };
   Layout layout = Layout::kGrid;
@@ -60,18 +60,18 @@ struct Mobility {
   std::vector<std::string> area;  // m: width and height, of random places and of models
   std::string model;              // ns-3 TypeId of a MobilityModel; empty: they stay
   std::map<std::string, std::string> attributes;
-  bool is_given = false;  // the scenario says something of it, or has Wi-Fi
+  bool is_given = false;  // the scenario has the key, or Wi-Fi
 };
 
 // A Wi-Fi channel that some nodes share, in mode simulate.
 struct Wifi {
   std::vector<std::string> nodes;  // empty: the link is no such channel
   std::string standard = "80211a";
-  std::string access_point;  // one of the nodes, to which the others associate; empty: ad hoc
+  std::string access_point;  // the node to which the others associate; empty: ad hoc
   std::string rate;          // ns-3 WifiMode of all data frames; empty: each station adapts its own
   std::optional<int> range;  // m within which everything is received, and beyond which nothing is;
                              // absent: as the logarithm of the distance, and errors by the signal
-  std::map<std::string, std::string> attributes;  // of ns3::YansWifiPhy
+  std::map<std::string, std::string> attributes;  // attributes of ns3::YansWifiPhy
 };
 
 struct NodeSettings {
@@ -98,23 +98,23 @@ struct NodeSettings {
   std::string container;
   // `viaduct hub`: its programs are on another host. Such a node is a host.
   std::optional<RemoteAccess> remote;
-  // Of a lab on several hosts: the one that has this node; empty: whichever is best.
+  // The host that has this node, in a lab on several hosts; empty: the best one is chosen.
   std::string on_host;
-  // Of the node itself, on its loopback interface: one of each family at most, the IPv4 one first.
+  // Addresses on the node's loopback interface: at most one of each family, the IPv4 one first.
   std::vector<wire::IpPrefix> loopback;
-  // Mode simulate: where it is, if it does not move (one) or moves on straight lines between them;
-  // empty: by Scenario::mobility.
+  // Mode simulate: the place of the node, if it does not move (one), or the points between which it
+  // moves on straight lines; empty: by Scenario::mobility.
   std::vector<Waypoint> waypoints;
 };
 
-// In the place of the address that a node does not have.
+// The placeholder for the address that a node does not have.
 inline constexpr wire::IpPrefix kNoAddress{};
 
-// A class of a link's packets with SPECs of its own; of several the first that matches takes one.
+// A class of a link's packets with separate SPECs; the first class that matches takes a packet.
 struct LinkClass {
   std::string name, filter;            // pcap-filter(7)
   path::Spec spec;                     // every direction, unless:
-  std::optional<path::Spec> up, down;  // as of the link
+  std::optional<path::Spec> up, down;  // directions as in LinkSettings
 };
 
 struct LinkSettings {
@@ -124,7 +124,7 @@ struct LinkSettings {
   std::string interface;
   lab::Link::Kind kind = lab::Link::Kind::kPair;
   std::vector<std::string> nodes;
-  Wifi wifi;                           // of kind kBridge
+  Wifi wifi;                           // used with kind kBridge
   path::Spec spec;                     // every direction, unless:
   std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
   std::vector<LinkClass> classes;
@@ -146,7 +146,7 @@ struct Routing {
                                                         // kNoProtocol
   std::map<std::string, std::string> attributes;
   std::optional<Duration>
-      sample;  // how often the results get every node's next hops; absent: never
+      sample;  // interval at which every node's next hops are recorded; absent: never
 };
 
 struct Flow {
@@ -154,9 +154,9 @@ struct Flow {
   Kind kind = Kind::kUdp;
   std::string name;  // default "udp n0->n4"
   std::string from, to;
-  std::string address;  // which of the receiver's, as given; empty: its first
-  // UDP: the multicast address that it goes to instead, and the sender's link that it is sent by.
-  // Flows of one sender to one group are the same packets (StreamOf()).
+  std::string address;  // one of the receiver's addresses, as given; empty: its first
+  // UDP: the multicast address that replaces the receiver's, and the sender's link. Flows of one
+  // sender to one group are the same packets (StreamOf()).
   std::string group, link;
   int size = 160;               // UDP and ping payload, bytes
   std::optional<int64_t> rate;  // bit/s of payload; UDP: absent means as fast as it can
@@ -171,7 +171,7 @@ constexpr uint16_t PortOf(const Flow& flow, size_t index) {
   return static_cast<uint16_t>((flow.kind == Flow::Kind::kTcp ? kFirstTcp : kFirstUdp) + index);
 }
 
-// A static route of a node to a multicast group: packets of this source that come by a link leave
+// A static route of a node to a multicast group: packets of this source that arrive by a link leave
 // by others.
 struct MulticastRoute {
   std::string node, source, group;  // source and group: addresses
@@ -201,7 +201,7 @@ struct LinkEvent {
   std::string set, up, down;
   path::Spec up_spec, down_spec;
   Duration at;        // since routes converged
-  std::string where;  // in the file, for messages: "FILE:LINE: events[0]"
+  std::string where;  // place in the file, for messages: "FILE:LINE: events[0]"
 };
 
 struct Scenario {
@@ -223,10 +223,10 @@ struct Scenario {
   Duration state_interval = Duration::Milliseconds(10);
   Duration convergence_timeout = Duration::Seconds(60);
   bool convergence_required = true;
-  std::vector<LabHost> hosts;              // of a lab on several hosts; empty: this machine
+  std::vector<LabHost> hosts;              // hosts of a lab on several hosts; empty: this machine
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
   std::optional<int> kernel_memory;        // MiB, of each guest kernel; absent: the guest's default
-  std::optional<int> hub_readers;          // tunnel::Hub::Options; absent: as the machine has room
+  std::optional<int> hub_readers;          // tunnel::Hub::Options; absent: by machine capacity
   std::optional<int> hub_queue;            // frames; absent: tunnel::Hub::Options
 };
 
@@ -239,15 +239,16 @@ const char* ModeName(Mode mode);
 const char* GuestPlaceName(GuestPlace place);
 // Returns "udp", "tcp" or "ping".
 const char* KindName(Flow::Kind kind);
-// How many requests a ping sends: one at its start and after each interval until its end.
+// Returns the number of requests that a ping sends: one at its start and after each interval until
+// its end.
 uint64_t PingsOf(const Flow& flow);
 
 // Reads and checks a file; `overrides` are "dotted.key=value" from the command line.
-// `default_mode`: the mode if neither says one. Throws UsageError: "FILE:LINE: what is wrong; what
+// `default_mode`: the mode if neither sets one. Throws UsageError: "FILE:LINE: what is wrong; what
 // is accepted".
 Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {},
               Mode default_mode = Mode::kOffload);
-// The same from text; `file` is its name in messages.
+// Reads and checks a scenario from text; `file` is its name in messages.
 Scenario Parse(const std::string& text, const std::string& file,
                const std::vector<std::string>& overrides = {}, Mode default_mode = Mode::kOffload);
 // Puts pids in the place of the names of containers (sys/machine/container.h). Throws UsageError.

@@ -1,6 +1,6 @@
 // Generates the JSON Schema of the scenario file from the table of keys, for editors and other
-// programs (https://json-schema.org/draft-07). It accepts whatever the parser does; the parser
-// checks more.
+// programs (https://json-schema.org/draft-07). It accepts everything that the parser accepts; the
+// parser checks more.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

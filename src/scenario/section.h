@@ -46,8 +46,8 @@ class Section {
     for (size_t i = 0; list && i < list->items.size(); ++i) use(Item(key, list->items[i], i));
   }
 
-  std::string Text(std::string_view key) const;  // also names and choices
-  // Which of the key's words the value is, as an enumeration with the same order.
+  std::string Text(std::string_view key) const;  // accepts names and choices, too
+  // Returns the value, one of the key's words, as an enumerator: both have the same order.
   template <class Enum>
   Enum Choice(std::string_view key) const {
     return static_cast<Enum>(ChoiceIndex(key));

@@ -33,7 +33,7 @@ class Search {
   }
 
   void AddRoutesOf(size_t root, std::vector<StaticRoute>& routes) const {
-    std::map<size_t, Attachment> first;  // of each node reached: the root's neighbour towards it
+    std::map<size_t, Attachment> first;  // to each reached node: the root's neighbour
     std::set<size_t> links;
     std::queue<size_t> pending({root});
     while (!pending.empty()) {
@@ -82,8 +82,8 @@ class Search {
 
   const Scenario& scenario_;
   wire::Family family_;
-  std::vector<std::vector<size_t>> members_;          // of each link: its nodes
-  std::vector<std::vector<Attachment>> attachments_;  // of each node: its places
+  std::vector<std::vector<size_t>> members_;          // indexed by link: its nodes
+  std::vector<std::vector<Attachment>> attachments_;  // indexed by node: its places
 };
 
 }  // namespace

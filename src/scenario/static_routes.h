@@ -11,14 +11,14 @@
 namespace viaduct::scenario {
 
 struct StaticRoute {
-  size_t node = 0;           // of Scenario::nodes: whose route it is
-  size_t link = 0;           // of Scenario::links: where it leads out
+  size_t node = 0;           // index of the route's node in Scenario::nodes
+  size_t link = 0;           // index of the outgoing link in Scenario::links
   wire::IpPrefix network;    // the destination
   wire::IpAddress next_hop;  // the neighbour's address on that link
 };
 
-// The routes of every router to the networks of all links that it is not on. A path has as few
-// links as possible; of several, the one whose first links come first in the file. Hosts forward
+// Returns the routes of every router to the networks of all links that it is not on. A path has as
+// few links as possible; of several, the one whose first links are first in the file. Hosts forward
 // nothing, so no path leads through one, and they have no routes here (NodeSettings::gateway).
 std::vector<StaticRoute> StaticRoutes(const Scenario& scenario);
 

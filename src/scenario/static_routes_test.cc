@@ -36,7 +36,7 @@ class Walker {
     return length;
   }
 
-  // Of all pairs; empty if some pair has no path.
+  // Returns the lengths for all pairs; empty if some pair has no path.
   std::vector<int> Lengths() const {
     std::vector<int> lengths;
     for (size_t from = 0; from < nodes(); ++from) {
@@ -78,7 +78,7 @@ class Walker {
 
 struct Shape {
   const char* text;
-  size_t longest;  // of the shortest paths
+  size_t longest;  // maximum length of the shortest paths
 };
 
 class StaticRoutesTest : public testing::TestWithParam<Shape> {};
@@ -88,7 +88,7 @@ TEST_P(StaticRoutesTest, ReachEveryNodeOverTheFewestLinks) {
     const Walker walker(addressing + GetParam().text);
     const std::vector<int> lengths = walker.Lengths();
     EXPECT_EQ(std::ranges::count(lengths, -1), 0) << addressing;
-    // To the address that traffic goes to, which may be on the far side of its node.
+    // The length is to the address used for traffic, which may be on the far side of its node.
     EXPECT_LE(*std::ranges::max_element(lengths), static_cast<int>(GetParam().longest));
   }
 }
@@ -120,7 +120,7 @@ TEST(StaticRoutesTest, NeverLeadThroughAHost) {
 
 TEST(StaticRoutesTest, LeadToNodesOwnAddressesToo) {
   const Walker walker("addressing: {loopback: 10.255.0.0/24}\nnodes: 3\nlinks: [{line: all}]\n");
-  ASSERT_THAT(walker.routes(), SizeIs(8));  // 2 to far links, and each node to the 2 others
+  ASSERT_THAT(walker.routes(), SizeIs(8));  // 2 to far links, and each node to the 2 remaining ones
   const auto of_n0_to_n2 = std::ranges::find_if(walker.routes(), [](const StaticRoute& route) {
     return route.node == 0 && route.network.ToString() == "10.255.0.3/32";
   });

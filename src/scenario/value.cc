@@ -107,7 +107,7 @@ class Converter {
     CheckControlCharacters(at, key.Scalar());
     if (map.Find(key.Scalar())) Fail(at, fmt::format("key '{}' is given twice", key.Scalar()));
     map.members.push_back({key.Scalar(), Convert(node, depth + 1)});
-    // An empty value has no position of its own.
+    // An empty value has no position in the file.
     if (node.IsNull()) map.members.back().second.where = at.where;
   }
 

@@ -12,7 +12,7 @@ namespace viaduct::scenario {
 // ?, and # ~ at the start of a word): no shell runs the command, so they would not have their usual
 // effect.
 std::vector<std::string> SplitWords(std::string_view text);
-// The inverse, for messages and records.
+// The inverse of SplitWords(), for messages and records.
 std::string JoinWords(const std::vector<std::string>& words);
 
 }  // namespace viaduct::scenario

@@ -11,7 +11,7 @@
 namespace viaduct::sys {
 namespace {
 
-// Enough for a lab of ten thousand nodes, and below the most that the kernel permits by default
+// The limit that is enough for a lab of ten thousand nodes, and below the kernel's default maximum
 // (fs.nr_open, 1,048,576).
 constexpr rlim_t kAllowed = 1 << 18;
 

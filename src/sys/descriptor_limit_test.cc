@@ -21,7 +21,8 @@ rlimit Limit() {
   return limit;
 }
 
-// In a process of its own, because a hard limit cannot be raised again. Returns whether it holds.
+// Runs `check` in a separate process, because a hard limit cannot be raised again. Returns its
+// result.
 template <class Check>
 bool InProcess(Check check) {
   const int pid = fork();

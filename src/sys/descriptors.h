@@ -1,4 +1,4 @@
-// Creating descriptors in pairs, and closing those inherited from a parent. All created descriptors
+// Creates descriptors in pairs, and closes those inherited from a parent. All created descriptors
 // are close-on-exec.
 #pragma once
 
@@ -14,14 +14,14 @@ struct Pipe {
 };
 Pipe MakePipe();  // throws SystemError
 
-// A close-on-exec copy. Throws SystemError.
+// Returns a close-on-exec copy. Throws SystemError.
 UniqueFd Duplicate(int fd);
 
 // Creates two connected UNIX sockets of this type (SOCK_STREAM, SOCK_SEQPACKET). Throws
 // SystemError.
 std::pair<UniqueFd, UniqueFd> MakeSocketPair(int type);
 
-// Sets O_NONBLOCK: from now on reads and writes of `fd` fail with EAGAIN instead of waiting. Throws
+// Sets O_NONBLOCK: reads and writes of `fd` then fail with EAGAIN instead of waiting. Throws
 // SystemError.
 void SetNonBlocking(int fd);
 
@@ -33,8 +33,8 @@ void DropStandardStreams();
 void CloseAllBut(std::vector<int> keep);
 
 // Closes all descriptors above 2 that this program was started with, which are those without
-// close-on-exec: for a process that outlives its caller, who may wait until a lock or a pipe of its
-// own is closed everywhere. Throws SystemError.
+// close-on-exec. For a process that outlives its caller: the caller may wait until a lock or pipe
+// of the caller is closed everywhere. Throws SystemError.
 void CloseInherited();
 
 }  // namespace viaduct::sys

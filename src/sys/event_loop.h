@@ -24,27 +24,27 @@ class Interrupted : public Error {
 
 class EventLoop {
  public:
-  // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() sees them from now on.
+  // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() receives them then.
   EventLoop();
-  // Has the signals of this descriptor (sys/signals.h) handled instead; what `handle` throws, Run()
+  // Handles the signals of this descriptor (sys/signals.h) instead; Run() throws what `handle`
   // throws.
   EventLoop(UniqueFd signals, std::function<void(int signal)> handle);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Calls `ready` while `fd` is readable (or what else poll(2) shall look for) or its other end is
+  // Calls `ready` while `fd` is readable (or meets other `events` of poll(2)) or its other end is
   // closed. A descriptor has one watcher at most.
   void Watch(int fd, std::function<void()> ready, short events = POLLIN);
   void Forget(int fd);
-  // Calls `action` at `time` of the monotonic clock; actions of the same time run in the order they
-  // were added.
+  // Calls `action` at `time` of the monotonic clock; actions of the same time run in the order in
+  // which they were added.
   void At(Instant time, std::function<void()> action);
-  // Runs until `done()` is true or `deadline` has passed; returns done(). Between two actions, and
-  // at least once, it looks at the signals and descriptors. Throws Interrupted, and whatever a
-  // callback throws.
+  // Runs until `done()` is true or `deadline` has passed; returns done(). Checks signals and
+  // descriptors between two actions, and at least once. Throws Interrupted, and whatever a callback
+  // throws.
   bool Run(const std::function<bool()>& done, Instant deadline = Instant::Never());
-  // From now on signals are discarded, so that they cannot interrupt the clean-up.
+  // Discards signals from now on, so that they cannot interrupt the clean-up.
   void IgnoreSignals() {
     handle_ = [](int) {};
   }

@@ -31,7 +31,7 @@ TEST(EventLoopTest, ManyDueActionsKeepNobodyWaiting) {
   EXPECT_THAT(happened, testing::ElementsAre("first", "ready", "second"));
 }
 
-// As of a schedule that repeats itself faster than its changes can be made.
+// Runs a schedule that repeats itself faster than its changes can be made.
 TEST(EventLoopTest, ActionsThatAreNeverAllDoneDoNotKeepItRunning) {
   Pipe signals = MakePipe();
   EventLoop loop(std::move(signals.read), [](int) {});

@@ -25,7 +25,7 @@ Poller::Ready HybridWaiter::Sleep(Duration duration) {
 
 void HybridWaiter::Wake() const {
   const int saved = errno;
-  // Fails only when the counter is full, and then the loop is going to wake anyway.
+  // Fails only if the counter is full, and then the loop wakes anyway.
   eventfd_write(wake_.get(), 1);
   errno = saved;
 }

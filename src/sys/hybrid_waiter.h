@@ -12,8 +12,8 @@
 
 namespace viaduct::sys {
 
-// The sleeping half: it sleeps for a duration, until a descriptor is ready, or until another thread
-// calls Wake(). Its owner decides how long before the deadline to stop sleeping. Only one thread
+// The sleeping half: sleeps for a duration, until a descriptor is ready, or until another thread
+// calls Wake(). The owner decides how long before the deadline it stops sleeping. Only one thread
 // may use it, except for Wake().
 class HybridWaiter {
  public:
@@ -21,16 +21,15 @@ class HybridWaiter {
   static constexpr uint64_t kWoken = UINT64_MAX;
 
   HybridWaiter();  // throws SystemError
-  // From now on a readable `fd` ends Sleep(), which then reports `tag`; or one that is ready for
-  // other `events` of epoll(7). Each write to a watched
-  // descriptor costs the writer the epoll callback, so busy descriptors should not be watched.
-  // Throws SystemError.
+  // Makes a readable `fd`, or one that is ready for other `events` of epoll(7), end Sleep(), which
+  // then reports `tag`. Each write to a watched descriptor costs the writer the epoll callback, so
+  // busy descriptors should not be watched. Throws SystemError.
   void Listen(int fd, uint64_t tag, uint32_t events = EPOLLIN) { poller_.Add(fd, tag, events); }
   void Ignore(int fd) { poller_.Remove(fd); }
-  // Returns after `duration` at the latest (Duration::Max(): no limit) with what is ready; the
-  // result is also empty after a signal. Duration() only polls, which costs 0.3 us.
+  // Returns the ready descriptors, at the latest after `duration` (Duration::Max(): no limit); none
+  // also after a signal. Duration() only polls, which costs 0.3 us.
   Poller::Ready Sleep(Duration duration);
-  // Ends the current Sleep(), or the next. May be called by any thread and in signal handlers.
+  // Ends the current Sleep(), or the next one. May be called by any thread and in signal handlers.
   void Wake() const;
   // The pause between two reads of the clock while spinning: yields the core to its other hardware
   // thread.
@@ -45,8 +44,8 @@ class HybridWaiter {
   UniqueFd wake_;
 };
 
-// While it lives, the calling thread's timer slack is 1 ns: the default of 50 us is added to every
-// sleep.
+// Sets the calling thread's timer slack to 1 ns while this object exists: the default of 50 us is
+// added to every sleep.
 class TimerSlackScope {
  public:
   TimerSlackScope() : saved_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1UL); }

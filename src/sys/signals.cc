@@ -21,9 +21,9 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-// The C library keeps signals 32 and 33 for its threads, refuses them in signal(3), and leaves them
-// ignored in what posix_spawn(3) starts (glibc's sysdeps/unix/sysv/linux/spawni.c). Its own handler
-// is kept: execve(2) resets it.
+// Makes a signal of the C library no longer ignored. The library keeps signals 32 and 33 for its
+// threads, refuses them in signal(3), and leaves them ignored in programs that posix_spawn(3)
+// starts (glibc's sysdeps/unix/sysv/linux/spawni.c). Its own handler is kept: execve(2) resets it.
 void StopIgnoringLibrarySignal(int number) {
   KernelAction action;
   constexpr size_t kSetSize = sizeof action.mask;
@@ -71,7 +71,7 @@ void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) {
     const bool is_librarys = number > kLastFixed && number < SIGRTMIN;
     if (is_librarys) StopIgnoringLibrarySignal(number);
-    // These two cannot be changed.
+    // SIGKILL and SIGSTOP cannot be changed.
     else if (number != SIGKILL && number != SIGSTOP)
       signal(number, SIG_DFL);
   }

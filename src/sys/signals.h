@@ -1,4 +1,4 @@
-// Receiving signals through a descriptor, and resetting them to their defaults.
+// Receives signals through a descriptor, and resets them to their defaults.
 #pragma once
 
 #include <csignal>
@@ -13,10 +13,11 @@ sigset_t SignalSet(std::initializer_list<int> signals);
 // Whether this process was started to outlive its terminal, as by nohup(1): it ignores SIGHUP.
 bool IgnoresHangUp();
 
-// Blocks the signals in this thread and in threads it starts from now on. They are read from the
-// descriptor (signalfd(2), non-blocking). SIGHUP stays ignored where it is. Throws SystemError.
+// Blocks the signals in this thread and in threads that it starts from now on. They are read from
+// the descriptor (signalfd(2), non-blocking). SIGHUP stays ignored if it is ignored. Throws
+// SystemError.
 UniqueFd CatchSignals(std::initializer_list<int> signals);
-// The next pending signal of the descriptor; 0 if there is none.
+// Returns the next pending signal of the descriptor; 0 if there is none.
 int TakeSignal(int fd);
 
 void UnblockSignals();

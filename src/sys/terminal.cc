@@ -41,7 +41,7 @@ void Relay::Step() {
   const ssize_t done = Empty() ? read(from_, buffer_.data(), buffer_.size())
                                : write(to_, buffer_.data() + begin_, end_ - begin_);
   if (done < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (done <= 0) {  // also EIO: the other side of a terminal is gone
+  if (done <= 0) {  // end of file, or EIO: the other side of a terminal has closed
     over_ = true;
   } else if (Empty()) {
     begin_ = 0;

@@ -1,5 +1,5 @@
-// The user's terminal, and a pseudoterminal between it and a program that gets a terminal of its
-// own.
+// The user's terminal, and a pseudoterminal between it and a program that needs a separate
+// terminal.
 #pragma once
 
 #include <termios.h>
@@ -17,7 +17,7 @@ bool OnTerminal();
 
 // Blocks the signals that end or resize a foreground process, for the whole process; they are read
 // from the returned descriptor (signalfd(2), non-blocking). SIGTTOU is blocked too: restoring a
-// terminal must not stop this process where it has gone to the background.
+// terminal must not stop this process if it has gone to the background.
 UniqueFd CatchForegroundSignals();
 
 // Puts the user's terminal into raw mode, so that every key goes to the program. Restored on
@@ -34,17 +34,19 @@ class RawMode {
   termios saved_;
 };
 
-// One direction of a relay, with a buffer for what was read and is not yet written. Step() never
-// blocks on an end that is not ready.
+// One direction of a relay, with a buffer for bytes that were read and not yet written. Step()
+// never blocks on an end that is not ready.
 class Relay {
  public:
   // Borrows both descriptors.
   Relay(int from, int to) : from_(from), to_(to) {}
 
-  // What to poll(2): the descriptor to be read or written next; -1 once the relay has ended.
+  // Returns the descriptor to poll(2), which is the next to be read or written; -1 once the relay
+  // has ended.
   int fd() const { return over_ ? -1 : Empty() ? from_ : to_; }
   short Events() const;
-  // Call it when fd() is ready. Ends the relay at end of file, or when an end has closed.
+  // Copies bytes; must be called when fd() is ready. Ends the relay at end of file, or when an end
+  // has closed.
   void Step();
   bool Over() const { return over_; }
 
@@ -52,7 +54,7 @@ class Relay {
   bool Empty() const { return begin_ == end_; }
 
   int from_, to_;
-  // No larger than what a terminal accepts at once: writing to it must not block for long.
+  // No larger than a terminal accepts at once: writing to it must not block for long.
   std::array<char, 4096> buffer_;
   size_t begin_ = 0, end_ = 0;
   bool over_ = false;

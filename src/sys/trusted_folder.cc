@@ -25,7 +25,8 @@ struct stat StatusOf(int fd) {
   return status;
 }
 
-// Why the folder that was opened, or was not, is none to be used; "" if it is.
+// Returns the reason for not using the folder, which may not have been opened; "" if it may be
+// used.
 std::string Distrust(const UniqueFd& folder) {
   if (!folder && errno == ENOTDIR) return "is not a folder";  // or a symbolic link
   if (!folder || !IsOwn(folder.get())) return "belongs to another user";
@@ -59,15 +60,15 @@ TrustedPlace PrivatePlace(std::filesystem::path base, const std::string& own,
           "remove it, or set XDG_RUNTIME_DIR"};
 }
 
-// Whether there is something of that name in /tmp, and it is this user's own.
+// Whether the file of that name in /tmp is this user's own; nothing if there is no such file.
 std::optional<bool> IsOwnInTmp(const std::string& name) {
   struct stat status;
   if (lstat((std::filesystem::path(kTmp) / name).c_str(), &status) != 0) return std::nullopt;
   return status.st_uid == geteuid();
 }
 
-// This user's folders in /tmp, where anybody may make one of any name. Several, if processes began
-// at the same time.
+// Returns this user's folders in /tmp, where any user may make a folder of any name. Several, if
+// processes began at the same time.
 std::vector<std::string> OwnInTmp() {
   const std::string name = fmt::format("viaduct-{}", geteuid());
   std::vector<std::string> found;
@@ -81,12 +82,12 @@ std::vector<std::string> OwnInTmp() {
   return found;
 }
 
-// The first of them, or one that can be made.
+// Returns the name of the first of OwnInTmp(), or of a folder that can be made.
 std::string NameInTmp() {
   if (const auto own = OwnInTmp(); !own.empty()) return own.front();
   std::string name = fmt::format("viaduct-{}", geteuid());
   if (!IsOwnInTmp(name).has_value()) return name;
-  // Nobody can take a name that nobody knows.
+  // No user can take a name in advance that is random.
   static const std::string random =
       fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
   return name + "-" + random;
@@ -130,7 +131,7 @@ std::vector<TrustedPlace> UserPlaces(const std::string& folder) {
       PrivatePlace(fmt::format("/run/user/{}", geteuid()), "viaduct", folder)};
   for (const std::string& name : OwnInTmp()) others.push_back(PrivatePlace(kTmp, name, folder));
   for (TrustedPlace& other : others) {
-    // Where it is another's, that is no trouble of who does not need it.
+    // Leaves out another user's folder, which is no problem for a process that does not need it.
     struct stat status;
     const bool is_own = lstat((other.base / other.folders.front().name).c_str(), &status) == 0 &&
                         status.st_uid == geteuid();

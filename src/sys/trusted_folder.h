@@ -1,7 +1,7 @@
-// Folders in which nobody but root and this user puts anything.
+// Folders in which only root and this user create files.
 //
-// What a folder is, is asked of its descriptor: no symbolic link is followed on the way, and nobody
-// can exchange a folder between the look at it and its use.
+// A folder is checked by its descriptor: no symbolic link is followed on the way, and no process
+// can exchange a folder between the check and the use.
 #pragma once
 
 #include <sys/types.h>
@@ -17,56 +17,58 @@ namespace viaduct::sys {
 struct TrustedPlace {
   struct Folder {
     std::string name;
-    mode_t mode = 0755;  // of one that is made, whatever the umask is
-    bool stays = true;   // when it is empty
+    mode_t mode = 0755;  // mode of a new folder, whatever the umask is
+    bool stays = true;   // true: kept when it is empty
   };
 
-  std::filesystem::path base;        // taken as it is: /run, /tmp
-  std::vector<Folder> folders;       // each in the one before, the first one in `base`
-  std::string remedy = "remove it";  // what to do about a folder that is somebody else's
+  std::filesystem::path base;        // trusted without a check: /run, /tmp
+  std::vector<Folder> folders;       // each inside the previous one, the first in `base`
+  std::string remedy = "remove it";  // advice about another user's folder
 
   std::filesystem::path path() const;
 };
 
-// Where root's processes keep what ends with the machine's run; and a folder there.
+// The folder of root's files that end with the machine's run; and a folder in it.
 inline constexpr char kRunFolder[] = "/run/viaduct";
 TrustedPlace RunPlace();
 TrustedPlace RunPlace(TrustedPlace::Folder folder);
 
-// A folder where processes of this user keep what ends with them: for root that is in RunPlace(), a
-// dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID, or, where
-// that is somebody else's, in /tmp/viaduct-UID-RANDOM.
+// Returns a folder for files that end with processes of this user. For root it is in RunPlace(), a
+// dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID, or, if
+// that is another user's, in /tmp/viaduct-UID-RANDOM.
 TrustedPlace UserPlace(const std::string& folder);
-// All such folders that this user's processes may have used, whatever their environment was (sudo
-// takes XDG_RUNTIME_DIR away), UserPlace() first; and root's, which opens for root alone.
+// Returns all such folders that this user's processes may have used, whatever their environment was
+// (sudo removes XDG_RUNTIME_DIR), UserPlace() first; and root's, which only root can open.
 std::vector<TrustedPlace> UserPlaces(const std::string& folder);
-// Root's, which others may see.
+// Returns root's folder, which other users may see.
 TrustedPlace RootsPlace(const std::string& folder);
 
-// Opens the last of the folders; none where it is not there, or this user may not read it. Throws
-// EnvironmentError where one of them is somebody else's, may be written to by others, or is no
-// folder.
+// Opens the last of the folders; returns nothing if it does not exist, or this user may not read
+// it. Throws EnvironmentError if one of the folders is another user's, may be written to by others,
+// or is no folder.
 UniqueFd OpenTrusted(const TrustedPlace& place);
-// The same, but makes the folders that are not there. Throws SystemError where it cannot.
+// Opens the last of the folders, and makes the missing ones. Throws SystemError if it cannot.
 UniqueFd MakeTrusted(const TrustedPlace& place);
-// Removes those of the folders that are empty and do not stay.
+// Removes the folders that are empty and not `stays`.
 void RemoveIfEmpty(TrustedPlace place);
 
 // Whether the file belongs to root or to the effective user. Throws SystemError.
 bool IsOwn(int fd);
-// Whether, besides, nobody else may write to it. Throws SystemError.
+// Whether the file belongs to root or to the effective user, and no other user may write to it.
+// Throws SystemError.
 bool IsTrusted(int fd);
 
-// Opens a folder in another, but no symbolic link; none where it cannot, errno says why.
+// Opens a folder in another, but no symbolic link; returns nothing if it cannot, with the reason in
+// errno.
 UniqueFd OpenFolderAt(int parent, const std::string& name);
-// The same, but makes it if it is not there.
+// Opens a folder in another like OpenFolderAt(), and makes it if it does not exist.
 UniqueFd MakeFolderAt(int parent, const TrustedPlace::Folder& folder);
-// Whether the open file is still the one of that name in the folder.
+// Whether the open file still has that name in the folder.
 bool IsStill(int fd, int folder, const std::string& name);
-// The names of what is in an open folder, in their order; none where it is not open (below 0).
+// Returns the sorted names of the entries of an open folder; none if it is not open (below 0).
 // Throws SystemError.
 std::vector<std::string> NamesIn(int folder);
-// What an open folder, or a file in it, is called by calls that take no descriptor.
+// Returns the path of an open folder, or of a file in it, for calls that take no descriptor.
 std::string PathIn(int folder, const std::string& name = "");
 
 }  // namespace viaduct::sys

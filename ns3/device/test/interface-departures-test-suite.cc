@@ -13,8 +13,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what keeps departure times on interfaces. tests/ns3/device/test_departures.py runs them
- * on a kernel in virtual time, which has the queueing disciplines for it.
+ * Tests of the keepers of departure times on interfaces. tests/ns3/device/test_departures.py runs
+ * them on a kernel in virtual time, which has the queueing disciplines for it.
  */
 
 using namespace ns3;
@@ -23,7 +23,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** What keeps departure times. */
+/** The keeper of departure times that a device reports. */
 class DeparturesTestCase : public PortTestCase
 {
   public:
@@ -32,7 +32,7 @@ class DeparturesTestCase : public PortTestCase
     }
 
   private:
-    /** @return what a new device on an interface says */
+    /** @return the text that a new device on an interface reports */
     std::string DeparturesOf(TestInterface& link)
     {
         Ptr<RingNetDevice> device = link.MakeDevice(m_kind);
@@ -63,7 +63,8 @@ class DeparturesTestCase : public PortTestCase
     }
 };
 
-/** Frames that a qdisc keeps until their times; tests/ns3/device/test_departures.py has a kernel.
+/**
+ * Frames that a qdisc keeps until their times; tests/ns3/device/test_departures.py has a kernel.
  */
 class QdiscDeparturesTestCase : public PortTestCase
 {
@@ -82,7 +83,7 @@ class QdiscDeparturesTestCase : public PortTestCase
         }
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // One flow of it holds 5 frames: the others are kept by the simulator's clock.
+        // One flow of fq holds 5 frames: the simulator's clock keeps the rest.
         link.network.b.Run("tc qdisc add dev b0 root fq flow_limit 5");
         auto outside = link.Outside();
         Ptr<RingNetDevice> device = link.MakeDevice(m_kind);

@@ -9,7 +9,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of how ns3::RingNetDevice opens an interface: attribute Port.
+ * Tests of the opening of interfaces by ns3::RingNetDevice: attribute Port.
  */
 
 using namespace ns3;
@@ -27,7 +27,7 @@ DescriptionOf(Ptr<RingNetDevice> device)
     return text.Get();
 }
 
-/** What each value opens. */
+/** Each value of the attribute opens its kind of port. */
 class ChoiceTestCase : public PortTestCase
 {
   public:
@@ -71,14 +71,14 @@ class ChoiceTestCase : public PortTestCase
         NS_TEST_EXPECT_MSG_EQ(received, 1, "what the filter matches");
         device->Dispose();
         NS_TEST_EXPECT_MSG_EQ(DescriptionOf(device), "", "closed");
-        // Another one may have the interface, which is as before.
+        // Another device may open the interface, whose state is restored.
         Ptr<RingNetDevice> next = link.MakeDevice(m_kind);
         NS_TEST_EXPECT_MSG_EQ(Refusal(next), "", "opened again");
         Simulator::Destroy();
     }
 };
 
-/** What an interface cannot do. */
+/** Devices refuse an interface that lacks the requested ability. */
 class RefusalTestCase : public PortTestCase
 {
   public:
@@ -127,7 +127,7 @@ class RefusalTestCase : public PortTestCase
     }
 };
 
-/** What only other kinds of ports have is refused, and not left out without a word. */
+/** Attributes of a different kind of port are refused, and not ignored silently. */
 class OtherKindsTestCase : public PortTestCase
 {
   public:

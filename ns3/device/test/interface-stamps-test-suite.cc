@@ -9,7 +9,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the attribute Timestamps of ns3::RingNetDevice: when the lateness of frames starts.
+ * Tests of the attribute Timestamps of ns3::RingNetDevice: the start of the lateness of frames.
  */
 
 using namespace ns3;

@@ -26,7 +26,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Devices of tests on real interfaces, by every kind of port that ns3::RingNetDevice opens.
+ * Test devices on real interfaces, with every kind of port that ns3::RingNetDevice opens.
  */
 
 namespace ns3::viaducttest
@@ -36,7 +36,7 @@ namespace ns3::viaducttest
 inline const char* const PORT_KINDS[] = {
     "AfPacket", "AfXdp", "Dpdk", "AfPacketQueues", "AfPacketBlocks"};
 
-/** @return why there are no such ports here; empty if there are */
+/** @return the reason why this machine has no such ports; empty if it has them */
 inline std::string
 WhyNoPort(const std::string& kind)
 {
@@ -51,13 +51,13 @@ WhyNoPort(const std::string& kind)
     return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::WhyNotBuilt() : "";
 }
 
-/** A test of a kind of port; skipped where that cannot be. */
+/** A test of a kind of port; skipped on a machine that has no such ports. */
 class PortTestCase : public TestCase
 {
   public:
     /**
      * @param kind value of the attribute Port
-     * @param name what it shows
+     * @param name the behaviour that the test shows
      */
     PortTestCase(const std::string& kind, const std::string& name)
         : TestCase(kind + ": " + name), m_kind(kind)
@@ -90,7 +90,7 @@ struct TestInterface
 {
     viaduct::io::TestNetwork network{/*ipv6=*/false}; //!< a namespace for each end
 
-    /** @return a new device on b0, of a new node unless one is given */
+    /** @return a new device on b0, added to `node`, or to a new node if that is null */
     Ptr<RingNetDevice> MakeDevice(const std::string& kind, Ptr<Node> node = nullptr)
     {
         auto device = CreateObject<RingNetDevice>();
@@ -99,7 +99,7 @@ struct TestInterface
         return device;
     }
 
-    /** Have a device open b0. */
+    /** Makes a device open b0. */
     void Open(Ptr<RingNetDevice> device, const std::string& kind)
     {
         device->SetAttribute("Namespace", StringValue(network.b.Path()));
@@ -111,14 +111,14 @@ struct TestInterface
         device->SetAttribute("RingBlocks", BooleanValue(rest == "Blocks"));
     }
 
-    /** @return the other end */
+    /** @return a port on a0 */
     viaduct::io::RingPort Outside()
     {
         return {network.a.PacketSocket(), viaduct::io::RingOptions{.ifindex = network.a_index}};
     }
 };
 
-/** @return the message with which a device refuses to open its interface; empty: it does not */
+/** @return the message with which a device refuses to open its interface; empty: opened */
 inline std::string
 Refusal(Ptr<RingNetDevice> device)
 {
@@ -133,7 +133,8 @@ Refusal(Ptr<RingNetDevice> device)
     return "";
 }
 
-/** Look every millisecond of simulated time until something is so, for 20 s at most; then stop. */
+/** Checks a condition every millisecond of simulated time until it is true, for at most 20 s; then
+ * stops the simulation. */
 inline void
 StopWhen(std::function<bool()> condition,
          viaduct::Instant until = viaduct::MonotonicClock::Now() + viaduct::Duration::Seconds(20))
@@ -162,13 +163,14 @@ TakeFrames(viaduct::io::AnyPort& port)
     return taken;
 }
 
-/** While it lives, TestDevices are on interfaces; their queues are the other ends. */
+/** Connects TestDevices to interfaces during its lifetime; moves frames between the peer interfaces
+ * and the devices' queues. */
 class InterfaceWires : public TestWires
 {
   public:
     /**
      * @param kind value of the attribute Port
-     * @param expected how many frames and datagrams there will be in the end
+     * @param expected the total number of frames and datagrams at the end
      */
     InterfaceWires(const std::string& kind, size_t expected) : m_kind(kind), m_expected(expected)
     {
@@ -194,22 +196,22 @@ class InterfaceWires : public TestWires
     }
 
   private:
-    /** A device's. */
+    /** The link of a device. */
     struct Link
     {
         TestInterface interface;                      //!< the interface
-        std::optional<viaduct::io::RingPort> outside; //!< its other end
+        std::optional<viaduct::io::RingPort> outside; //!< the port at the peer interface
         std::shared_ptr<Wire> in;                     //!< frames to be received
         std::shared_ptr<Wire> out;                    //!< frames sent
     };
 
-    /** @return whether it is multicast of IPv6, which nodes send by themselves */
+    /** @return whether the frame is multicast of IPv6, which nodes send without a request */
     static bool IsMulticast(const Frame& frame)
     {
         return frame[0] == std::byte{0x33} && frame[1] == std::byte{0x33};
     }
 
-    /** Move frames, and again soon. */
+    /** Moves frames, and schedules the next call. */
     void Pump()
     {
         for (Link& link : m_links)
@@ -231,7 +233,7 @@ class InterfaceWires : public TestWires
 
     std::string m_kind;      //!< see the constructor
     size_t m_expected;       //!< see the constructor
-    std::list<Link> m_links; //!< of all devices
+    std::list<Link> m_links; //!< links of all devices
 };
 
 } // namespace ns3::viaducttest

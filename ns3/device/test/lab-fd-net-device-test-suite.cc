@@ -24,7 +24,7 @@ using ns3::viaducttest::FromHex;
 namespace
 {
 
-/** A socket that has reported an error, as a packet socket does whose interface went down. */
+/** A socket that has reported an error, as a packet socket does when its interface goes down. */
 class ReadsOnTestCase : public TestCase
 {
   public:
@@ -43,7 +43,7 @@ class ReadsOnTestCase : public TestCase
         Name(fds[0]);
         MakeDevice(fds[0]);
         Simulator::Schedule(MilliSeconds(1), &ReadsOnTestCase::BreakAndSend, this);
-        Simulator::Stop(Seconds(30)); // long before that the frame has come
+        Simulator::Stop(Seconds(30)); // the frame arrives long before that
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(m_received, 7, "bytes of the payload");
         Simulator::Destroy();
@@ -93,13 +93,13 @@ class ReadsOnTestCase : public TestCase
         NS_TEST_ASSERT_MSG_EQ(sent, static_cast<ssize_t>(frame.size()), "frame sent");
     }
 
-    viaduct::UniqueFd m_outside; //!< the other end
-    sockaddr_un m_name{};        //!< of the device's socket
-    socklen_t m_nameLength{0};   //!< of that
+    viaduct::UniqueFd m_outside; //!< peer of the device's socket
+    sockaddr_un m_name{};        //!< name of the device's socket
+    socklen_t m_nameLength{0};   //!< bytes of m_name
     uint32_t m_received{0};      //!< bytes
 };
 
-/** Frames that find the device's queue full, which FdNetDevice tells nobody. */
+/** Frames that find the device's queue full, which FdNetDevice does not report. */
 class QueueFullTestCase : public TestCase
 {
   public:
@@ -128,14 +128,14 @@ class QueueFullTestCase : public TestCase
                     return true;
                 }));
         Simulator::Schedule(MilliSeconds(1), &QueueFullTestCase::SendAll, this);
-        Simulator::Stop(Seconds(60)); // long before that the first frame has come
+        Simulator::Stop(Seconds(60)); // the first frame arrives long before that
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(m_received, 1, "the first");
         Simulator::Destroy();
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
     }
 
-    /** The simulator takes nothing as long as this lasts. */
+    /** Sends all frames in one event, during which the simulator takes no frame. */
     void SendAll()
     {
         const Frame frame = FromHex("020000000001 020000000002 88b5 01020304050607");
@@ -152,7 +152,7 @@ class QueueFullTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_device->GetKernelDrops(), 0, "no packet socket");
     }
 
-    viaduct::UniqueFd m_outside;  //!< the other end
+    viaduct::UniqueFd m_outside;  //!< peer of the device's socket
     Ptr<LabFdNetDevice> m_device; //!< under test
     uint32_t m_received{0};       //!< frames
 };
@@ -186,7 +186,7 @@ class TooLongTestCase : public TestCase
     }
 
     /** @param size bytes of the payload
-     * @return whether it was sent
+     * @return whether the packet was sent
      */
     bool Send(uint32_t size)
     {
@@ -204,7 +204,7 @@ class TooLongTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_device->GetTooLong(), 1, "as before");
     }
 
-    viaduct::UniqueFd m_outside;  //!< the other end
+    viaduct::UniqueFd m_outside;  //!< peer of the device's socket
     Ptr<LabFdNetDevice> m_device; //!< under test
 };
 

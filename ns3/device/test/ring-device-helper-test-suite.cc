@@ -87,10 +87,10 @@ class RingHelperTestCase : public PortTestCase
     }
 
   private:
-    /** Send a frame to a new node's device and have it send one, and one that is too long.
-     * @param prefix of the traces' names
-     * @param in the frame that it gets
-     * @return the frames that it has sent; the files are closed then
+    /** Sends a frame to a new node's device and makes it send a frame, and one that is too long.
+     * @param prefix the prefix of the traces' names
+     * @param in the frame that the device receives
+     * @return the frames that the device has sent; the trace files are closed on return
      */
     std::vector<Frame> Exchange(const std::string& prefix, const Frame& in)
     {
@@ -106,7 +106,7 @@ class RingHelperTestCase : public PortTestCase
         Ptr<NetDevice> device = devices.Get(0);
         helper.EnablePcap(prefix, devices, true);
         helper.EnableAscii(prefix, devices);
-        PathHelper().EnablePcapAll(prefix + "-path"); // leaves it alone
+        PathHelper().EnablePcapAll(prefix + "-path"); // ignores the device
         int received = 0;
         device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(

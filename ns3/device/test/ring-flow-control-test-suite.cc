@@ -100,7 +100,7 @@ class LimitedDevice
             }));
     }
 
-    /** Send what the layer above has, as a queue disc does. */
+    /** Sends the backlog of the layer above, as a queue disc does. */
     void SendAll()
     {
         for (; backlog > 0 && !queue->IsStopped(); --backlog)
@@ -110,20 +110,20 @@ class LimitedDevice
     }
 
     std::shared_ptr<Wire> sent = std::make_shared<Wire>(); //!< frames the port took
-    QueuePort* port = nullptr;                             //!< of the device
+    QueuePort* port = nullptr;                             //!< the device's port
     Ptr<RingNetDevice> device;                             //!< the device
-    Ptr<NetDeviceQueue> queue;                             //!< its queue
+    Ptr<NetDeviceQueue> queue;                             //!< the device's transmission queue
     int backlog = 0;                                       //!< packets in the layer above
-    int wakes = 0;                                         //!< how often it was woken
-    uint32_t most = 0;                                     //!< that were in flight
+    int wakes = 0;                                         //!< times that the layer above was woken
+    uint32_t most = 0;                                     //!< maximum of bytes in flight
 };
 
-/** Queue limits count what has left, not what was handed over. */
+/** Queue limits count the frames that have left, not those handed over. */
 class QueueLimitsTestCase : public TestCase
 {
   public:
     /**
-     * @param descriptor whether the port says when frames have left
+     * @param descriptor whether the port reports when frames have left
      */
     explicit QueueLimitsTestCase(bool descriptor)
         : TestCase(std::string("queue limits hold until frames have left; a port that ") +
@@ -141,7 +141,7 @@ class QueueLimitsTestCase : public TestCase
         const auto leave = [&](size_t bytes) {
             d.port->m_bytesInFlight = bytes;
             eventfd_t count;
-            eventfd_read(event.get(), &count); // makes it writable once more
+            eventfd_read(event.get(), &count); // makes the descriptor writable once more
             eventfd_write(event.get(), 1);
         };
         d.port->m_transmitFd = m_descriptor ? event.get() : -1;
@@ -149,7 +149,7 @@ class QueueLimitsTestCase : public TestCase
         d.backlog = 20;
         Simulator::Schedule(MilliSeconds(1), [&] { d.SendAll(); });
         Simulator::Schedule(MilliSeconds(5), [&] {
-            // The first one stops the queue: before any completion, the limit is 0.
+            // The first frame stops the queue: before any completion, the limit is 0.
             NS_TEST_EXPECT_MSG_EQ(d.sent->size(), 1, "before any has left");
             NS_TEST_EXPECT_MSG_EQ(d.queue->IsStopped(), true, "stopped by limits");
             NS_TEST_EXPECT_MSG_EQ(d.device->GetBytesInFlight(), 100, "in flight");
@@ -183,7 +183,7 @@ class QueueLimitsTestCase : public TestCase
     bool m_descriptor; //!< see the constructor
 };
 
-/** A port that takes no more for a while. */
+/** A port that accepts no more frames for a while. */
 class FullPortTestCase : public TestCase
 {
   public:
@@ -212,7 +212,7 @@ class FullPortTestCase : public TestCase
     }
 };
 
-/** Queue limits that come when frames are in flight already. */
+/** Queue limits that are set when frames are in flight already. */
 class LateLimitsTestCase : public TestCase
 {
   public:
@@ -245,7 +245,7 @@ class LateLimitsTestCase : public TestCase
     }
 };
 
-/** A slow link some way below the interface, before which frames stay with the kernel. */
+/** A slow link beyond the interface's peer, so that frames wait in the kernel. */
 class SlowLinkTestCase : public PortTestCase
 {
   public:
@@ -255,16 +255,15 @@ class SlowLinkTestCase : public PortTestCase
     }
 
   private:
-    static constexpr uint32_t PACKETS = 400;     //!< sent
-    static constexpr uint32_t PAYLOAD = 1000;    //!< of each
-    static constexpr uint16_t PROTOCOL = 0x88b5; //!< of theirs; the kernels send others, too
+    static constexpr uint32_t PACKETS = 400;     //!< frames sent
+    static constexpr uint32_t PAYLOAD = 1000;    //!< bytes of each packet
+    static constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType; the kernels send frames of others
 
     void RunOnInterfaces() override
     {
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // b0 --- a0, a bridge, c0 --- d0: frames wait at c0, and the bridge does not let go of
-        // them.
+        // b0 --- a0, a bridge, c0 --- d0: frames wait at c0, and the bridge does not release them.
         const auto& outside = link.network.a;
         outside.Run("ip link add br0 type bridge; ip link add c0 type veth peer name d0");
         outside.Run("for i in a0 c0; do ip link set $i master br0; done");

@@ -39,10 +39,10 @@ namespace
 /** Counts the drops that a device's trace source reports. */
 struct TracedDrops
 {
-    std::array<int, RingNetDevice::N_DROP_REASONS> drops{}; //!< frames a reason
+    std::array<int, RingNetDevice::N_DROP_REASONS> drops{}; //!< frames by reason
 
     /**
-     * @param device whose drops to count
+     * @param device the device whose drops are counted
      * @param source MacRxDrop or MacTxDrop
      */
     TracedDrops(Ptr<RingNetDevice> device, const char* source)
@@ -54,7 +54,7 @@ struct TracedDrops
     }
 };
 
-/** UDP there and back over two devices, ARP included. */
+/** UDP in both directions between two devices, ARP included. */
 class UdpEchoTestCase : public TestCase
 {
   public:
@@ -112,7 +112,7 @@ class UdpEchoTestCase : public TestCase
     uint32_t m_size; //!< bytes of payload
 };
 
-/** Each bad frame is counted under its own reason, and none ends the simulator. */
+/** Each bad frame is counted under its reason, and none ends the simulator. */
 class RxDropTestCase : public TestCase
 {
   public:
@@ -129,7 +129,7 @@ class RxDropTestCase : public TestCase
         const std::string me = "020000000001 020000000002 ";
         const std::string ipv4 = "0000 0000 4011 0000 0a000001 0a000002 ";
         d.in->push_back(FromHex("0200 0000"));
-        d.in->push_back(FromHex(me + "0004 4242")); // 802.3 longer than itself
+        d.in->push_back(FromHex(me + "0004 4242")); // 802.3 length longer than the frame
         d.in->push_back(FromHex("020000000009 020000000002 88b5 00"));
         d.in->push_back(FromHex(me + "0800 4500 0014"));         // cut IPv4 header
         d.in->push_back(FromHex(me + "0800 4500 0040 " + ipv4)); // total length over the frame
@@ -255,7 +255,7 @@ class TxTestCase : public TestCase
                     d.device->Send(Create<Packet>(size), Mac48Address("02:00:00:00:00:02"), 0x88b5);
             }
         };
-        send(1, 100); // not initialised yet
+        send(1, 100); // not initialized yet
         NS_TEST_EXPECT_MSG_EQ(counter.drops[RingNetDevice::TX_LINK_DOWN], 1, "before the start");
         Simulator::Schedule(MilliSeconds(1), [&] { send(6, 100); });
         Simulator::Schedule(MilliSeconds(2), [&] {
@@ -352,7 +352,7 @@ class YieldTestCase : public TestCase
                     NS_TEST_EXPECT_MSG_EQ((Simulator::Now() >= last), true, "time goes forward");
                     last = Simulator::Now();
                     received++;
-                    reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // a frame
+                    reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // one frame
                     return true;
                 }));
         for (int i = 0; i < 60; ++i)
@@ -369,7 +369,7 @@ class YieldTestCase : public TestCase
     }
 };
 
-/** A real descriptor, under each simulator that runs in real time; the test takes no time itself.
+/** A real descriptor, under each simulator that runs in real time; the test itself takes no time.
  */
 class SocketTestCase : public TestCase
 {
@@ -385,7 +385,7 @@ class SocketTestCase : public TestCase
   private:
     void DoRun() override
     {
-        constexpr int FRAMES = 8; // as many as a socket queues anywhere (net.unix.max_dgram_qlen)
+        constexpr int FRAMES = 8; // every socket queues as many (net.unix.max_dgram_qlen)
         GlobalValue::Bind("SimulatorImplementationType", StringValue(m_simulator));
         int fds[2];
         NS_TEST_ASSERT_MSG_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0, "sockets");
@@ -407,7 +407,7 @@ class SocketTestCase : public TestCase
                     device->Send(packet->Copy(), from, 0x88b5);
                     if (++received == FRAMES)
                     {
-                        Simulator::Stop(Time(1)); // the replies leave before
+                        Simulator::Stop(Time(1)); // the replies leave before that
                     }
                     return true;
                 }));

@@ -16,7 +16,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of when frames of ns3::RingNetDevice are received and leave.
+ * Tests of the times at which frames of ns3::RingNetDevice are received and leave.
  */
 
 using namespace ns3;
@@ -63,10 +63,10 @@ class DepartureTestCase : public TestCase
             send(1, MilliSeconds(9));
             send(2, MilliSeconds(5));
             send(3, MilliSeconds(5));
-            send(4, NanoSeconds(1)); // in the past
+            send(4, NanoSeconds(1)); // time in the past
             send(5, Time());
             send(6, MilliSeconds(7));
-            send(7, MilliSeconds(8)); // too many
+            send(7, MilliSeconds(8)); // exceeds the limit
         });
         for (int ms : {4, 6, 8, 10})
         {
@@ -84,13 +84,13 @@ class DepartureTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(sent, 7, "accepted");
         NS_TEST_EXPECT_MSG_EQ(
             d.device->GetDrops(RingNetDevice::TX_TOO_MANY_DEPARTURES), 1, "refused");
-        // Each left in the turn that its time began.
+        // Each frame left in the turn in which its time began.
         NS_TEST_EXPECT_MSG_EQ(d.device->GetTiming().sent.Count(), 6, "measured");
         NS_TEST_EXPECT_MSG_LT(d.device->GetTiming().sent.Max(), 60'000, "ns late");
     }
 };
 
-/** What the histograms count. */
+/** The histograms count the lateness of received and sent frames. */
 class LatenessTestCase : public TestCase
 {
   public:
@@ -119,7 +119,7 @@ class LatenessTestCase : public TestCase
         Simulator::Schedule(MilliSeconds(1), [&] { d.in->push_back(FromHex(FRAME)); });
         Simulator::Schedule(MilliSeconds(20), [&] {
             d.device->Send(Create<Packet>(10), d.device->GetBroadcast(), 0x88b5);
-            reactor.Clock().Advance(viaduct::Duration::Milliseconds(5)); // the event takes long
+            reactor.Clock().Advance(viaduct::Duration::Milliseconds(5)); // the event takes 5 ms
         });
         Simulator::Stop(MilliSeconds(40));
         Simulator::Run();
@@ -143,7 +143,7 @@ class LatenessTestCase : public TestCase
     }
 };
 
-/** What the port refuses has not been sent, neither late nor on time. */
+/** A frame that the port refuses has not been sent, neither late nor on time. */
 class RefusedTestCase : public TestCase
 {
   public:
@@ -170,7 +170,7 @@ class RefusedTestCase : public TestCase
     }
 };
 
-/** What nobody has asked for at the end, and what the port has no room for, is told. */
+/** Frames not received at the end, and frames that the port had no space for, are reported. */
 class WaitingTestCase : public TestCase
 {
   public:
@@ -212,7 +212,7 @@ class WaitingTestCase : public TestCase
     }
 };
 
-/** The same by real interfaces. */
+/** Departure times and lateness on real interfaces. */
 class InterfaceTimingTestCase : public PortTestCase
 {
   public:
@@ -239,8 +239,8 @@ class InterfaceTimingTestCase : public PortTestCase
             send(1, MilliSeconds(9));
             send(2, MilliSeconds(5));
             send(3, MilliSeconds(7));
-            send(4, NanoSeconds(1)); // in the past
-            send(5, Hours(1));       // after the end
+            send(4, NanoSeconds(1)); // time in the past
+            send(5, Hours(1));       // time after the end
         });
         for (int ms : {5, 7, 9})
         {
@@ -249,7 +249,7 @@ class InterfaceTimingTestCase : public PortTestCase
         }
         constexpr int STALL_MS = 20;
         int stalls = 0;
-        // Until the kernel has taken frames in before the loop stood still.
+        // Repeats until the kernel has stamped a frame before the loop stalled.
         std::function<void()> stall = [&] {
             viaduct::io::SendFrame(outside, FromHex(FRAME));
             const auto end =
@@ -279,7 +279,7 @@ class InterfaceTimingTestCase : public PortTestCase
         NS_TEST_ASSERT_MSG_EQ(before.size(), 3, "looked at");
         for (uint64_t i = 0; i < before.size(); ++i)
         {
-            // Fewer on a machine that is late: what is sent leaves at the end of a turn.
+            // Fewer frames on a machine that is late: frames leave at the end of a turn.
             NS_TEST_EXPECT_MSG_LT_OR_EQ(before[i], i + 1, "none early");
         }
         NS_TEST_EXPECT_MSG_EQ(device->GetTiming().sent.Count(), 4, "sent");
@@ -310,7 +310,7 @@ class ThreadPolicyTestCase : public TestCase
     }
 
   private:
-    /** @return what Run() throws */
+    /** @return the message of the error that Run() throws */
     std::string Refusal(ReactorScope& reactor)
     {
         try

@@ -23,7 +23,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of nodes at the other end of a TAP device: attributes Port=Tap and Queues.
+ * Tests of nodes at the user-space end of a TAP device: attributes Port=Tap and Queues.
  */
 
 using namespace ns3;
@@ -33,14 +33,14 @@ namespace
 {
 
 constexpr uint16_t PORT = 4000;
-constexpr size_t BYTES = 1 << 20; //!< of a connection
+constexpr size_t BYTES = 1 << 20; //!< bytes per connection
 
 /** A namespace whose kernel has the TAP device tap0. */
 struct TapHost
 {
     viaduct::io::TestNamespace host; //!< the namespace
 
-    /** @return a device of a new node at the other end */
+    /** @return a device of a new node at the user-space end */
     Ptr<RingNetDevice> MakeDevice(uint32_t queues)
     {
         auto device = CreateObject<RingNetDevice>();
@@ -52,13 +52,13 @@ struct TapHost
         return device;
     }
 
-    /** Give the kernel's end its addresses. */
+    /** Gives the kernel's end its addresses. */
     void Configure() const
     {
         host.Run("ip addr add 10.79.0.1/24 dev tap0; ip addr add fd00:79::1/64 dev tap0 nodad");
     }
 
-    /** @return a connection of the kernel's to an address of the node, being made */
+    /** @return a connection of the kernel to an address of the node, being established */
     viaduct::UniqueFd Connect(int family) const
     {
         viaduct::UniqueFd socket = host.Socket(family, SOCK_STREAM, 0);
@@ -77,7 +77,7 @@ struct TapHost
     }
 };
 
-/** @return the message with which a device refuses; empty: it does not */
+/** @return the message with which a device refuses; empty: it does not refuse */
 std::string
 RefusalOf(Ptr<RingNetDevice> device)
 {
@@ -86,7 +86,7 @@ RefusalOf(Ptr<RingNetDevice> device)
     return refusal;
 }
 
-/** TCP of the host's kernel to a node. */
+/** TCP of the namespace's kernel to a node. */
 class TapTransferTestCase : public TestCase
 {
   public:
@@ -162,10 +162,10 @@ class TapTransferTestCase : public TestCase
     }
 
     const uint32_t m_queues; //!< attribute Queues
-    const int m_family;      //!< of the connection
+    const int m_family;      //!< family of the connection's addresses
 };
 
-/** What is made, what stays, and what is refused. */
+/** Devices that are created, taken over and left as before, or refused. */
 class TapOpeningTestCase : public TestCase
 {
   public:

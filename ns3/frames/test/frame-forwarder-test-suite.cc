@@ -30,7 +30,7 @@ using namespace ns3;
 namespace
 {
 
-/** Hosts, each at a port of one node in the middle. */
+/** Hosts, each at a port of the node in the middle. */
 struct Star
 {
     explicit Star(const std::string& program, uint32_t hosts = 3)
@@ -64,16 +64,16 @@ struct Star
     {
         Simulator::ScheduleNow(
             [this, from, to, size] { devices[from]->Send(Create<Packet>(size), to, TYPE); });
-        Simulator::Stop(MilliSeconds(250)); // a bridge ticks without end
+        Simulator::Stop(MilliSeconds(250)); // a bridge's ticks never end
         Simulator::Run();
     }
 
     static constexpr uint16_t TYPE = 0x88b5;
-    Ptr<Node> middle;                      //!< forwards
-    Ptr<FrameForwarder> forwarder;         //!< its
-    std::vector<Ptr<NetDevice>> devices;   //!< the hosts'
+    Ptr<Node> middle;                      //!< the node that forwards
+    Ptr<FrameForwarder> forwarder;         //!< forwarder of `middle`
+    std::vector<Ptr<NetDevice>> devices;   //!< devices of the hosts
     std::map<uint32_t, uint32_t> received; //!< frames, by host
-    uint32_t bytes{0};                     //!< of the last one
+    uint32_t bytes{0};                     //!< bytes of the last frame
 };
 
 class ForwardsTestCase : public TestCase
@@ -105,7 +105,7 @@ class ForwardsTestCase : public TestCase
             Simulator::Destroy();
         }
         Star star("bridge");
-        star.Send(0, star.devices[1]->GetAddress()); // to all, as it is unknown
+        star.Send(0, star.devices[1]->GetAddress()); // to all ports, as the address is unknown
         star.Send(1, star.devices[0]->GetAddress());
         star.Send(2, star.devices[1]->GetAddress());
         NS_TEST_EXPECT_MSG_EQ((star.received == Received{{0, 1}, {1, 2}, {2, 1}}), true, "learnt");

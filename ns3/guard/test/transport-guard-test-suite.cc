@@ -51,7 +51,7 @@ const std::string TC = "0018 0001 02 86 0014 " + MESSAGE_END + "0001 0000 0a0000
 const std::string MID = "0014 0001 03 86 0010 " + MESSAGE_END + "0a000103";
 const std::string HNA = "0018 0001 04 86 0014 " + MESSAGE_END + "0a090000 ffff0000";
 
-/** Datagrams that ns-3 can read, and those that would end it. */
+/** Datagrams that ns-3 can read, and datagrams that would end it. */
 class DatagramCheckTestCase : public TestCase
 {
   public:
@@ -85,11 +85,11 @@ class DatagramCheckTestCase : public TestCase
                  std::string(),
                  std::string("0003 0001"),                             // length
                  std::string("0005 0001 01"),                          // no whole message
-                 "0014 0001 01 86 000b " + MESSAGE_END + "0000 05 03", // its size
+                 "0014 0001 01 86 000b " + MESSAGE_END + "0000 05 03", // message size
                  "0014 0001 01 86 0020 " + MESSAGE_END + "0000 05 03", // too large
                  "0014 0001 05 86 0010 " + MESSAGE_END + "0000 05 03", // unknown type
                  "0012 0001 01 86 000e " + MESSAGE_END + "0000",       // short HELLO
-                 "0018 0001 01 86 0014 " + MESSAGE_END + "0000 05 03 06 00 0000", // link's size
+                 "0018 0001 01 86 0014 " + MESSAGE_END + "0000 05 03 06 00 0000", // size of a link
                  "0018 0001 01 86 0014 " + MESSAGE_END + "0000 05 03 06 00 0008",
                  "0019 0001 01 86 0015 " + MESSAGE_END + "0000 05 03 06 00 0005 00",
                  "0012 0001 02 86 000e " + MESSAGE_END + "0001",     // short TC
@@ -119,7 +119,7 @@ class DatagramCheckTestCase : public TestCase
     }
 };
 
-/** What ns-3's transport protocols and IPv6 can read, and what would end them. */
+/** Packets that ns-3's transport protocols and IPv6 can read, and packets that would end them. */
 class SegmentCheckTestCase : public TestCase
 {
   public:
@@ -235,7 +235,7 @@ class SegmentCheckTestCase : public TestCase
     }
 };
 
-/** A node with OLSR survives whatever is sent to its port, and still hears its neighbours. */
+/** A node with OLSR survives all datagrams to its port, and still hears its neighbours. */
 class OlsrSurvivesTestCase : public TestCase
 {
   public:
@@ -303,10 +303,10 @@ class OlsrSurvivesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(heard, 1, "a neighbour");
     }
 
-    std::mt19937 m_random{std::random_device{}()}; //!< other datagrams each time
+    std::mt19937 m_random{std::random_device{}()}; //!< different datagrams in each run
 };
 
-/** A node survives whatever is sent to its TCP, ICMP and ICMPv6, also in fragments. */
+/** A node survives all packets to its TCP, ICMP and ICMPv6, also in fragments. */
 class StackSurvivesTestCase : public TestCase
 {
   public:
@@ -386,16 +386,16 @@ class StackSurvivesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_GT(guard->GetDrops(), 0, "many were malformed");
     }
 
-    std::mt19937 m_random{std::random_device{}()}; //!< other packets each time
+    std::mt19937 m_random{std::random_device{}()}; //!< different packets in each run
 };
 
-/** What starts TCP's timer for windows of zero where there is nothing to send. */
+/** Segments that start TCP's timer for windows of zero without data to send. */
 class NothingToProbeTestCase : public TestCase
 {
   public:
     /**
-     * @param flags of the segment to the listening port: RST or SYN
-     * @param window its window
+     * @param flags the flags of the segment to the listening port: RST or SYN
+     * @param window the segment's window
      */
     NothingToProbeTestCase(uint8_t flags, uint16_t window)
         : TestCase("a listening TCP survives flags " + std::to_string(flags) + ", window " +
@@ -444,7 +444,7 @@ class NothingToProbeTestCase : public TestCase
     uint16_t m_window; //!< not scaled
 };
 
-/** Datagrams for a port that ns-3 does not use are a program's, whatever they are. */
+/** Datagrams for a port that ns-3 does not use are a program's, with any content. */
 class UnboundPortTestCase : public TestCase
 {
   public:

@@ -52,7 +52,7 @@ class ProgramTestCase : public TestCase
         Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(link.Install(m_nodes));
     }
 
-    /** @return an application that starts then */
+    /** @return an application that starts at that time */
     Ptr<KernelApplication> Start(KernelApplicationHelper helper, uint32_t node, Time start)
     {
         const auto applications = helper.Install(m_nodes.Get(node));
@@ -87,7 +87,7 @@ class ProgramTestCase : public TestCase
     }
 };
 
-/** The host's ping measures the link's delay. */
+/** The machine's ping measures the link's delay. */
 class PingTestCase : public ProgramTestCase
 {
   public:
@@ -113,7 +113,7 @@ class PingTestCase : public ProgramTestCase
     }
 };
 
-/** The host's iperf3, twice: the link's rate, and the same output byte for byte. */
+/** The machine's iperf3, twice: the link's rate, and the same output byte for byte. */
 class Iperf3TestCase : public ProgramTestCase
 {
   public:
@@ -146,7 +146,7 @@ class Iperf3TestCase : public ProgramTestCase
     }
 };
 
-/** The output and exit status of a program are in files. */
+/** The output and exit status of a program are written to files. */
 class OutputTestCase : public ProgramTestCase
 {
   public:

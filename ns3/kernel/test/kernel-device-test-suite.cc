@@ -44,9 +44,9 @@ class NetworkTestCase : public KernelTestCase
     /** The expected result of a TCP transfer and a series of datagrams. */
     struct Expected
     {
-        std::string name;    //!< of the transfer
-        Ptr<PacketSink> tcp; //!< BYTES
-        Ptr<UdpServer> udp;  //!< DATAGRAMS
+        std::string name;    //!< the transfer's name
+        Ptr<PacketSink> tcp; //!< receives BYTES
+        Ptr<UdpServer> udp;  //!< receives DATAGRAMS
     };
 
     static constexpr uint32_t BYTES = 200000;
@@ -91,8 +91,8 @@ class NetworkTestCase : public KernelTestCase
         Clear();
     }
 
-    Time m_start{Seconds(1)};         //!< when transfers begin
-    std::vector<Expected> m_expected; //!< of all transfers
+    Time m_start{Seconds(1)};         //!< time at which transfers begin
+    std::vector<Expected> m_expected; //!< expected results of all transfers
 };
 
 /** ns-3's simplest device, which does not report the end of a transmission. */
@@ -132,7 +132,7 @@ class BridgeTest : public NetworkTestCase
     }
 
   private:
-    // host 0 -- switch 2 -- host 1: the middle without a stack, then with one
+    // host 0 -- switch 2 -- host 1: the switch without a stack, then with one
     void RunWithKernel() override
     {
         for (const bool middle : {false, true})
@@ -169,7 +169,7 @@ class BridgeTest : public NetworkTestCase
     }
 };
 
-/** Routers of ns-3's own stack between kernel hosts, and the other way round. */
+/** Routers of ns-3's own stack between kernel hosts, and kernel routers between ns-3's hosts. */
 class MixedRoutersTest : public NetworkTestCase
 {
   public:

@@ -18,7 +18,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of how many devices a simulation of kernel nodes can have.
+ * Tests of the number of devices that a simulation of kernel nodes can have.
  */
 
 using namespace ns3;
@@ -66,7 +66,7 @@ class FewDevicesTest : public RefusalTestCase
     }
 
   private:
-    /** @return the path of a link to the newest kernel with a description of so few devices */
+    /** @return the path of a link to the newest kernel with a description of `devices` devices */
     std::string KernelWith(uint32_t devices)
     {
         auto image = viaduct::guest::FindImage("");
@@ -78,7 +78,7 @@ class FewDevicesTest : public RefusalTestCase
 
     void RunWithKernel() override
     {
-        // With the control device: two nodes a guest.
+        // With the control device: two nodes per guest.
         const std::string kernel = KernelWith(9);
         KernelStackHelper stack;
         stack.SetAttribute("Kernel", StringValue(kernel));
@@ -112,7 +112,7 @@ class FewDevicesTest : public RefusalTestCase
         std::filesystem::remove_all(m_folder);
     }
 
-    std::string m_folder; //!< of the kernel
+    std::string m_folder; //!< the kernel's folder
 };
 
 /** Neither kernels nor ns-3 detect address clashes. */

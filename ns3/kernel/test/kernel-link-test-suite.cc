@@ -26,7 +26,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of how a real kernel handles its links: up and down, and their MTU.
+ * Tests of a real kernel's links: up and down, and their MTU.
  */
 
 using namespace ns3;
@@ -43,7 +43,7 @@ class LinkTestCase : public KernelTestCase
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** @return the receiver of a TCP transfer of so many bytes from one node to another at 1 s */
+    /** @return the receiver of a TCP transfer of `bytes` bytes from one node to another at 1 s */
     Ptr<PacketSink> Transfer(uint32_t from, uint32_t to, const Address& address, uint32_t bytes)
     {
         auto sink = PacketSinkHelper("ns3::TcpSocketFactory", address)
@@ -90,7 +90,7 @@ class LinkDownTest : public LinkTestCase
         auto channel = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
         std::vector<uint64_t> counts;
         const auto count = [&] { counts.push_back(sink->GetTotalRx()); };
-        // Its frames in flight still arrive.
+        // Frames in flight on the channel still arrive.
         Simulator::Schedule(Seconds(2), [&] { channel->SetLinkUp(false); });
         Simulator::Schedule(MilliSeconds(2500), count);
         Simulator::Schedule(Seconds(5), count);
@@ -144,7 +144,7 @@ class JumboTest : public LinkTestCase
             devices.Get(0)->SetMtu(1400);
             devices.Get(1)->SetMtu(1400);
         });
-        // Frames that the kernel had passed to its device by then are on the wire.
+        // Frames that the kernel had passed to its device before are on the wire.
         Simulator::Schedule(MilliSeconds(3500), [&] { m_largest = 0; });
         Simulator::Stop(Seconds(10));
         Simulator::Run();
@@ -154,7 +154,7 @@ class JumboTest : public LinkTestCase
     }
 };
 
-/** RFC 1191 and RFC 8201. */
+/** Path MTU discovery, RFC 1191 and RFC 8201. */
 class PathMtuTest : public LinkTestCase
 {
   public:
@@ -212,7 +212,7 @@ class PathMtuTest : public LinkTestCase
         const auto route = [&](uint32_t node, const char* network, uint32_t gateway) {
             Ipv6StaticRoutingHelper helper;
             auto ip = m_nodes.Get(node)->GetObject<Ipv6>();
-            // Of a node's two devices the one to the left is the odd one.
+            // A node has two devices, the left one with the odd number.
             const uint32_t device = node == 0 || network[5] != '0' ? 2 * node : 2 * node - 1;
             helper.GetStaticRouting(ip)->AddNetworkRouteTo(
                 Ipv6Address(network),
@@ -226,7 +226,7 @@ class PathMtuTest : public LinkTestCase
         route(3, "fd00:0::", 4);
     }
 
-    std::vector<Ipv6Address> m_ipv6; //!< of the devices, in the order of m_devices
+    std::vector<Ipv6Address> m_ipv6; //!< the devices' addresses, in the order of m_devices
 };
 
 /** On a device with IPv4 and IPv6 one of them is set down, or loses its addresses for a while. */
@@ -285,7 +285,7 @@ class FamilyDownTest : public LinkTestCase
         Stream(Inet6SocketAddress(far.GetAddress(1, 1), 700),
                Inet6SocketAddress(Ipv6Address::GetAny(), 700),
                got6);
-        // Down at the router; without address at the sender, which its default route leaves by.
+        // Down at the router; without address at the sender, on the interface of its default route.
         const uint32_t node = down ? 1 : 0;
         const uint32_t interface = down ? 2 : 1;
         auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();

@@ -30,7 +30,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Where packets wait when a channel is slower than a kernel node sends: in its queueing discipline.
+ * Packets wait in a kernel node's queueing discipline when a channel is slower than the node sends.
  */
 
 using namespace ns3;
@@ -38,8 +38,8 @@ using namespace ns3;
 namespace
 {
 
-constexpr const char* RATE = "5Mbps"; //!< of the channels, about
-constexpr uint16_t FLOODS = 6; //!< what one socket may have waiting is less than a ring holds
+constexpr const char* RATE = "5Mbps"; //!< approximate rate of the channels
+constexpr uint16_t FLOODS = 6; //!< one socket may have fewer packets waiting than a ring holds
 constexpr uint32_t RING = 256; //!< frames in a kernel's device
 
 /** TCP together with twice as much UDP as a channel carries. */
@@ -51,7 +51,7 @@ class PressureTest : public viaducttest::KernelTestCase
   protected:
     /** @return the devices of m_nodes, on a channel of about RATE */
     virtual NetDeviceContainer MakeChannel() = 0;
-    /** @return how many frames wait in the device */
+    /** @return the number of frames that wait in the device */
     virtual uint32_t WaitingIn(Ptr<NetDevice> device) const = 0;
 
   private:
@@ -87,8 +87,8 @@ class PressureTest : public viaducttest::KernelTestCase
         state->SetAttribute("Interval", TimeValue(MilliSeconds(20)));
     }
 
-    /** @return what is seen with this queueing discipline on the sender's device, beside so many
-     * sockets of UDP that send twice the channel's rate together */
+    /** @return the measurements with this queueing discipline on the sender's device, next to
+     * `floods` sockets of UDP that send twice the channel's rate together */
     Seen With(const std::string& qdisc, uint16_t floods)
     {
         m_nodes.Create(2);
@@ -122,7 +122,7 @@ class PressureTest : public viaducttest::KernelTestCase
     void RunWithKernel() override
     {
         const Seen alone = With("fq_codel", 0);
-        // Some packets of each of its writes: 14 on Wi-Fi with 7.2, fewer with 6.12.
+        // A few packets of each write of TCP: 14 on Wi-Fi with 7.2, fewer with 6.12.
         NS_TEST_EXPECT_MSG_LT(alone.backlog, 30'000, "TCP fills no queue (TSQ)");
         NS_TEST_EXPECT_MSG_LT(alone.rtt, MilliSeconds(60), "and waits in none");
         NS_TEST_EXPECT_MSG_LT(alone.device, 16, "nor the device's");
@@ -131,13 +131,13 @@ class PressureTest : public viaducttest::KernelTestCase
         NS_TEST_EXPECT_MSG_GT(fifo.rtt, MilliSeconds(400), "and what comes after it waits for it");
         const Seen fair = With("fq_codel", FLOODS);
         NS_TEST_EXPECT_MSG_GT(fair.backlog, 100'000, "the flood waits in its own queues");
-        // Without byte queue limits it would wait for a whole ring: 0.6 s.
+        // A kernel without byte queue limits would wait for a whole ring: 0.6 s.
         NS_TEST_EXPECT_MSG_LT(fair.rtt, MilliSeconds(100), "TCP waits for a short ring alone");
         NS_TEST_EXPECT_MSG_LT(std::max(fifo.device, fair.device), RING + 2, "in the device");
     }
 };
 
-/** A cable that all share. */
+/** A cable that all nodes share. */
 class CsmaPressureTest : public PressureTest
 {
   public:
@@ -174,7 +174,7 @@ class SimplePressureTest : public PressureTest
         SimpleNetDeviceHelper link;
         link.SetDeviceAttribute("DataRate", StringValue(RATE));
         NetDeviceContainer devices = link.Install(m_nodes);
-        devices.Get(0)->SetMtu(1500); // 65535
+        devices.Get(0)->SetMtu(1500); // the default is 65535
         devices.Get(1)->SetMtu(1500);
         return devices;
     }
@@ -186,7 +186,7 @@ class SimplePressureTest : public PressureTest
 };
 
 #ifdef VIADUCT_WITH_WIFI
-/** A Wi-Fi of 6 Mbit/s, whose MAC has a queue of 500 frames of its own. */
+/** A Wi-Fi of 6 Mbit/s, whose MAC has a separate queue of 500 frames. */
 class WifiPressureTest : public PressureTest
 {
   public:

@@ -33,7 +33,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of nodes whose stack is a real kernel. They need one (viaduct kernel build), no privilege.
+ * Tests of nodes whose stack is a real kernel (viaduct kernel build), no privilege.
  */
 
 using namespace ns3;
@@ -72,7 +72,7 @@ class EchoTest : public KernelTestCase
         const Time little = MicroSeconds(5);
         for (size_t i = 0; i < 6; i += 2)
         {
-            const size_t before = i / 2; // requests, one a second
+            const size_t before = i / 2; // requests, one per second
             NS_TEST_EXPECT_MSG_LT(m_sends[i] - Seconds(1 + before), little, "sent at once");
             NS_TEST_EXPECT_MSG_EQ((m_gets[i] - m_sends[i]).GetNanoSeconds(),
                                   way.GetNanoSeconds(),
@@ -159,7 +159,7 @@ class Ipv6Test : public KernelTestCase
     }
 };
 
-/** A routing protocol of ns-3, its sockets and its routes the kernel's. */
+/** A routing protocol of ns-3 with sockets and routes of the kernel. */
 class RoutingProtocolTest : public KernelTestCase
 {
   public:
@@ -226,7 +226,7 @@ class ChangeTest : public KernelTestCase
     }
 };
 
-/** Errors are one line that says what to do. */
+/** Errors are one line that names the remedy. */
 class BadInputTest : public KernelTestCase
 {
   public:
@@ -327,7 +327,7 @@ class BadInputTest : public KernelTestCase
         Expect(ErrorOf([](auto&) {}), "guest 0 (n0, n1) was killed by signal 9");
     }
 
-    bool m_kill{false}; //!< the guest
+    bool m_kill{false}; //!< whether to kill the guest
 };
 
 class KernelStackTestSuite : public TestSuite

@@ -56,7 +56,7 @@ class StartTestCase : public KernelTestCase
         }
     }
 
-    /** Routes of IPv6 between the ends, by hand. */
+    /** Adds routes of IPv6 between the ends. */
     void RouteByHand6()
     {
         for (uint32_t node = 0; node < 4; ++node)
@@ -64,7 +64,7 @@ class StartTestCase : public KernelTestCase
             m_nodes.Get(node)->GetObject<Ipv6>()->SetAttribute("IpForward", BooleanValue(true));
             auto routes =
                 Ipv6StaticRoutingHelper().GetStaticRouting(m_nodes.Get(node)->GetObject<Ipv6>());
-            if (node < 3) // what is behind the next node
+            if (node < 3) // a route to the network behind the next node
             {
                 routes->AddNetworkRouteTo(Ipv6Address("fd00:1:0:2::"),
                                           Ipv6Prefix(64),
@@ -106,7 +106,7 @@ class StartTestCase : public KernelTestCase
             Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { m_failed = true; }));
     }
 
-    /** Counts the bytes that a socket, or those it accepts, receives. */
+    /** Counts the bytes that a socket, or a socket that it accepts, receives. */
     void Count(Ptr<Socket> socket)
     {
         const auto read = Callback<void, Ptr<Socket>>([this](Ptr<Socket> reader) {
@@ -133,7 +133,7 @@ class StartTestCase : public KernelTestCase
         Simulator::Run();
     }
 
-    /** Ends the simulation; another may follow. */
+    /** Ends the simulation; another one may follow. */
     void End()
     {
         m_interfaces6 = Ipv6InterfaceContainer();
@@ -144,11 +144,11 @@ class StartTestCase : public KernelTestCase
         m_failed = false;
     }
 
-    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
-    Time m_connected;                     //!< when, of Watch()
-    bool m_failed{false};                 //!< it was not
-    Time m_last;                          //!< of Count(): when the last bytes came
-    uint32_t m_received{0};               //!< how many
+    Ipv6InterfaceContainer m_interfaces6; //!< IPv6 addresses, in the order of m_interfaces
+    Time m_connected;                     //!< time at which the socket of Watch() was connected
+    bool m_failed{false};                 //!< whether the socket of Watch() failed to connect
+    Time m_last;                          //!< time at which the last bytes were counted
+    uint32_t m_received{0};               //!< bytes counted by Count()
 };
 
 /** All operations are called in main(), as in many of ns-3's examples. */
@@ -175,7 +175,7 @@ class BeforeRunTest : public StartTestCase
             client->BindToNetDevice(m_devices.Get(0));
             NS_TEST_EXPECT_MSG_EQ(client->Connect(Server(ipv6)), 0, "connect");
             NS_TEST_EXPECT_MSG_EQ(client->Send(Create<Packet>(700)), 700, "send");
-            // Called after the sockets, because the routes at the start of the simulation count.
+            // Called after the sockets, because the routes at the start of the simulation are used.
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             RouteByHand6();
             Run(Seconds(1));
@@ -191,7 +191,7 @@ class BeforeRunTest : public StartTestCase
     }
 };
 
-/** Datagrams need no handshake: the first one counts. */
+/** Datagrams need no handshake: the first one arrives. */
 class DatagramsTest : public StartTestCase
 {
   public:
@@ -269,7 +269,7 @@ class AtOnceTest : public StartTestCase
         ConnectAfterRoute();
     }
 
-    /** Only the routers' routes are there; the host gets its own at the instant it connects. */
+    /** Only the routers have routes at first; the host gets its own at the instant it connects. */
     void ConnectAfterRoute()
     {
         MakeHops();

@@ -34,17 +34,17 @@ namespace
 
 using viaducttest::KernelTestCase;
 
-/** A table as it was read back. */
+/** A table of comma-separated values, read back from its file. */
 using Table = std::vector<std::map<std::string, std::string>>;
 
-/** Two nodes, and a way to look at files. */
+/** Two nodes, and functions that read files. */
 class StateTestCase : public KernelTestCase
 {
   public:
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** Connections from node 0 to node 1: at 1 s, and one that needs new random numbers at 5 s. */
+    /** Makes connections from node 0 to node 1: at 1 s, and at 5 s with new random numbers. */
     Ptr<Application> MakeTraffic(uint32_t bytes)
     {
         const auto any = InetSocketAddress(Ipv4Address::GetAny(), 5000);
@@ -101,8 +101,8 @@ class StateTestCase : public KernelTestCase
         return table;
     }
 
-    std::string m_folder;   //!< for files
-    Ptr<PacketSink> m_sink; //!< of MakeTraffic()
+    std::string m_folder;   //!< folder of the files
+    Ptr<PacketSink> m_sink; //!< receiver of MakeTraffic()
 };
 
 /** Sampling changes nothing. */
@@ -169,7 +169,7 @@ class CsvTest : public StateTestCase
         auto kernel = m_nodes.Get(0)->GetObject<KernelNode>();
         KernelStackHelper::EnableStateCsv(m_folder + "/t", m_nodes, MilliSeconds(20));
         uint64_t sent = 0;
-        // At the time of the last sample.
+        // The time of the last sample.
         Simulator::Schedule(MilliSeconds(1980), [&] {
             sent = kernel->GetBridge(m_devices.Get(0))->GetNic().counters().tx_bytes;
         });
@@ -250,7 +250,7 @@ class CsvTest : public StateTestCase
     }
 };
 
-/** Not only sockets of ns-3's applications. */
+/** Samples include the sockets of programs. */
 class ProgramTest : public StateTestCase
 {
   public:
@@ -282,7 +282,7 @@ class ProgramTest : public StateTestCase
     }
 };
 
-/** MPTCP's subflows are TCP's, and a socket's trace sources follow its first. */
+/** MPTCP's subflows are TCP's, and an MPTCP socket's trace sources follow its first subflow. */
 class MptcpTest : public StateTestCase
 {
   public:

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Kernel nodes over Wi-Fi, where ns-3 has it.
+ * Kernel nodes over Wi-Fi, if ns-3 has it.
  */
 
 #ifdef VIADUCT_WITH_WIFI
@@ -89,8 +89,8 @@ class WifiTest : public viaducttest::KernelTestCase
             DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx(), 100'000, "bytes that arrived");
     }
 
-    bool m_infrastructure; //!< or ad hoc
-    std::string m_factory; //!< of the sockets
+    bool m_infrastructure; //!< true: access point and station; false: ad hoc
+    std::string m_factory; //!< the sockets' factory
 };
 
 /** Frames that leave the MAC's queue in several ways: alone, in an A-MSDU, in an A-MPDU, dropped.
@@ -123,7 +123,7 @@ class AggregationTest : public viaducttest::KernelTestCase
         const char* factory = "ns3::KernelUdpSocketFactory";
         const auto sinks = PacketSinkHelper(factory, server).Install(m_nodes.Get(1));
         OnOffHelper source(factory, server);
-        source.SetConstantRate(DataRate("40Mbps"), 1000); // of 26 or less
+        source.SetConstantRate(DataRate("40Mbps"), 1000); // the channel carries at most 26
         source.Install(m_nodes.Get(0)).Start(Seconds(1));
         uint64_t first = 0;
         const auto received = [&] { return DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx(); };

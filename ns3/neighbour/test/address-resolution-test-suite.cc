@@ -46,17 +46,17 @@ struct Pair
     }
 
     NodeContainer nodes{2};      //!< the nodes
-    NetDeviceContainer devices;  //!< their devices
-    Ipv4InterfaceContainer ipv4; //!< their addresses
+    NetDeviceContainer devices;  //!< the nodes' devices
+    Ipv4InterfaceContainer ipv4; //!< the nodes' addresses
 };
 
-/** Datagrams of one instant to a neighbour whose address is not known yet. */
+/** Simultaneous datagrams to a neighbour whose address is not known yet. */
 class FirstDatagramsTestCase : public TestCase
 {
   public:
     /**
-     * @param waiting how many the user lets wait; 0: the user says nothing
-     * @param expected how many arrive of 20
+     * @param waiting the user's limit of waiting packets; 0: no limit set
+     * @param expected the number of datagrams that arrive, of 20
      */
     FirstDatagramsTestCase(uint32_t waiting, int expected)
         : TestCase("first datagrams, the user's limit being " + std::to_string(waiting)),
@@ -104,7 +104,7 @@ class FirstDatagramsTestCase : public TestCase
             }
         }));
         auto client = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
-        // Later than duplicate address detection.
+        // After duplicate address detection.
         Simulator::Schedule(Seconds(3), [&] {
             for (int i = 0; i < 20; i++)
             {
@@ -116,11 +116,11 @@ class FirstDatagramsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(received, m_expected, family);
     }
 
-    uint32_t m_waiting; //!< how many the user lets wait
-    int m_expected;     //!< how many arrive
+    uint32_t m_waiting; //!< the user's limit of waiting packets
+    int m_expected;     //!< number of datagrams that arrive
 };
 
-/** A neighbour that hears nothing at first, and then does. */
+/** A neighbour that receives nothing at first, and then does. */
 class ReturnTestCase : public TestCase
 {
   public:
@@ -163,7 +163,7 @@ class ReturnTestCase : public TestCase
     }
 };
 
-/** A node whose kernel settings are not the default ones. */
+/** A node whose kernel settings differ from the defaults. */
 class SysctlTestCase : public TestCase
 {
   public:
@@ -185,7 +185,7 @@ class SysctlTestCase : public TestCase
                                      {"net.ipv4.neigh.eth1.mcast_solicit", "7"},
                                      {"net.ipv4.neigh.eth0.retrans_time_ms", "100"},
                                      {"net.ipv6.neigh.eth0.mcast_solicit", "9"}});
-        ResolveAddressesAsKernelsDo(nodes.Get(0)); // as LabHelper does, which knows none
+        ResolveAddressesAsKernelsDo(nodes.Get(0)); // LabHelper's call, without sysctls
         int requests = 0;
         devices.Get(1)->SetPromiscReceiveCallback(
             NetDevice::PromiscReceiveCallback([&](auto, auto, auto, auto, auto, auto) {
@@ -203,9 +203,9 @@ class SysctlTestCase : public TestCase
 };
 
 /**
- * Two nodes that send to each other once a second: one asks at first; the other has learned its
- * address from that, and asks 5 s later whether it is still so. Both are answered, and nobody asks
- * again for 15 s at least.
+ * Two nodes that send to each other once a second: one sends a request at first; the second one has
+ * learned the address from that, and sends a request 5 s later to confirm it. Both are answered,
+ * and no request is sent again for at least 15 s.
  */
 class ConversationTestCase : public TestCase
 {

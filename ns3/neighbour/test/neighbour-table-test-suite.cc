@@ -17,7 +17,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::NeighbourTable: what it does is compared with net/core/neighbour.c.
+ * Tests of ns3::NeighbourTable: its behaviour is compared with net/core/neighbour.c.
  */
 
 using namespace ns3;
@@ -31,7 +31,7 @@ const IpAddress PEER = IpAddress::FromIpv4(0x0a000002);
 const Mac48Address FIRST("00:00:00:00:00:01");
 const Mac48Address SECOND("00:00:00:00:00:02");
 
-/** An interface that writes down what it is asked to do. */
+/** An interface that records the table's calls. */
 class Paper : public NeighbourTable::Link
 {
   public:
@@ -60,16 +60,16 @@ class Paper : public NeighbourTable::Link
         watched = isWatched;
     }
 
-    std::vector<int64_t> asked; //!< when requests were sent, ms
-    int toOne{0};               //!< those to the neighbour alone
-    bool hadPacket{false};      //!< a packet waited at the last one
+    std::vector<int64_t> asked; //!< times of requests, ms
+    int toOne{0};               //!< number of requests to the neighbour alone
+    bool hadPacket{false};      //!< whether a packet waited at the last request
     std::vector<uint32_t> sent; //!< sizes of packets that had waited
-    uint32_t dropped{0};        //!< packets given up
+    uint32_t dropped{0};        //!< number of packets dropped
     State shown{State::FAILED}; //!< the last state
-    bool watched{false};        //!< its next use would have been told
+    bool watched{false};        //!< whether its next use would have been reported
 };
 
-/** A test with a table that does what a function says. */
+/** A test of a table whose steps are a function. */
 class TableTestCase : public TestCase
 {
   public:
@@ -79,7 +79,7 @@ class TableTestCase : public TestCase
     {
     }
 
-    /** Tells the table a link-layer address of the neighbour. */
+    /** Reports a link-layer address of the neighbour to the table. */
     void Learn(const Mac48Address& address, bool isConfirmed, bool overrides, bool isNew)
     {
         NeighbourTable::News news;
@@ -99,7 +99,7 @@ class TableTestCase : public TestCase
         }
     }
 
-    /** Lets time pass. */
+    /** Runs the simulation for a duration. */
     static void Pass(double seconds)
     {
         Simulator::Stop(Seconds(seconds));
@@ -115,14 +115,14 @@ class TableTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ((actual == expected), true, what);
     }
 
-    /** Fails the test if the neighbour is in another state. */
+    /** Fails the test if the neighbour is in a different state. */
     void ExpectState(State expected, const std::string& what)
     {
         Expect(table->Find(PEER), std::optional(expected), what);
     }
 
     Paper paper;                           //!< the interface
-    std::unique_ptr<NeighbourTable> table; //!< its neighbours
+    std::unique_ptr<NeighbourTable> table; //!< the interface's neighbours
 
   private:
     void DoRun() override
@@ -134,7 +134,7 @@ class TableTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    Body m_body; //!< what it does
+    Body m_body; //!< the test's steps
 };
 
 void
@@ -287,7 +287,7 @@ KeepTheLast(TableTestCase& test)
     test.Expect(test.paper.sent.size(), std::size_t{255}, "and it alone");
 }
 
-/** Linux's timers take 10 ms at least: a table of no timeouts ends no simulation. */
+/** Linux's timers take at least 10 ms: a table of no timeouts ends no simulation. */
 void
 HaveNoTimeouts(TableTestCase& test)
 {

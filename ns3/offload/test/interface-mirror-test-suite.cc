@@ -27,7 +27,7 @@ using namespace ns3;
 namespace
 {
 
-/** Notes what would reach the kernel, as one line. */
+/** Records the changes that would reach the kernel, one line each. */
 class NotingSink : public InterfaceMirror::Sink
 {
   public:
@@ -57,10 +57,10 @@ class NotingSink : public InterfaceMirror::Sink
     }
 
   private:
-    std::string& m_notes; //!< what happened
+    std::string& m_notes; //!< the recorded changes
 };
 
-/** Two nodes with IPv4 and IPv6; the first one's interface is mirrored. */
+/** Two nodes with IPv4 and IPv6; the first node's interface is mirrored. */
 class InterfaceMirrorTestCase : public TestCase
 {
   public:
@@ -69,7 +69,8 @@ class InterfaceMirrorTestCase : public TestCase
     }
 
   private:
-    /** @param change is made now. @return what reaches the kernel within a second */
+    /** @param change the change to make now. @return the changes that reach the kernel within a
+     * second */
     std::string After(const std::function<void()>& change)
     {
         m_notes.clear();
@@ -125,7 +126,7 @@ class InterfaceMirrorTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    std::string m_notes; //!< what happened
+    std::string m_notes; //!< the recorded changes
 };
 
 /** The tests of interfaces. */

@@ -42,7 +42,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::LabHelper, ns3::ReplaceDevice and ns3::ControlPlane, none of which needs privilege.
+ * Tests of ns3::LabHelper, ns3::ReplaceDevice and ns3::ControlPlane. No test needs privilege.
  */
 
 using namespace ns3;
@@ -164,7 +164,7 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** A node of the lab whose programs are a client's. */
+/** A node of the lab whose programs run on a client. */
 class ClientTestCase : public TestCase
 {
   public:
@@ -208,7 +208,7 @@ class ClientTestCase : public TestCase
     }
 };
 
-/** The error names what cannot be part of a lab. */
+/** The error names the node or device that a lab cannot have. */
 class RefusalTestCase : public TestCase
 {
   public:
@@ -281,7 +281,7 @@ class ReplaceTestCase : public TestCase
         ReactorScope reactor;
         NodeContainer nodes(2);
         InternetStackHelper().Install(nodes);
-        PointToPointHelper p2p; // without ARP; the new devices need it
+        PointToPointHelper p2p; // links without ARP; the new devices need it
         NetDeviceContainer link = p2p.Install(nodes);
         Ipv4InterfaceContainer addresses =
             Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(link);
@@ -352,7 +352,8 @@ class OlsrOverMemoryTestCase : public TestCase
         }
         Simulator::Stop(Seconds(20));
         Simulator::Run();
-        // Both neighbours, and the far interface and main address of the far node.
+        // The routes are to both neighbours, and to the far interface and main address of the far
+        // node.
         NS_TEST_EXPECT_MSG_EQ(
             nodes.Get(0)->GetObject<olsr::RoutingProtocol>()->GetRoutingTableEntries().size(),
             3,
@@ -423,7 +424,7 @@ class ClaimsTestCase : public TestCase
 
         Ptr<Socket> other = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
         other->Bind(InetSocketAddress(Ipv4Address::GetAny(), 5000));
-        other->BindToNetDevice(unused.Get(0)); // bound to another device: not a claim of this one
+        other->BindToNetDevice(unused.Get(0)); // bound to another device: no claim of this one
         NS_TEST_EXPECT_MSG_EQ((control->FindClaims(device) == expected), true, "by device");
         control->Dispose();
         Simulator::Destroy();
@@ -439,7 +440,8 @@ class IcmpOwnerTestCase : public TestCase
     }
 
   private:
-    /** @return how many frames a node sends from its start on, of which two echo requests come */
+    /** @return the number of frames that a node sends after its start, with two echo requests
+     * received */
     static size_t FramesSent(bool kernel)
     {
         ReactorScope reactor;

@@ -14,7 +14,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::MulticastMirror without a kernel's table: when it asks for one.
+ * Tests of ns3::MulticastMirror without a kernel's table: when it requests a table.
  */
 
 using namespace ns3;
@@ -28,8 +28,8 @@ class MirroredNode
 {
   public:
     /**
-     * @param stack of the node
-     * @param hasTable whether the kernel has one
+     * @param stack the node's Internet stack
+     * @param hasTable whether the kernel has a table
      */
     MirroredNode(InternetStackHelper& stack, bool hasTable) : line(3, stack)
     {
@@ -58,9 +58,9 @@ class MirroredNode
         Simulator::Run();
     }
 
-    Line line;                                                     //!< of which it is the middle
-    Ptr<MulticastMirror> mirror = CreateObject<MulticastMirror>(); //!< of the node
-    int calls{0};                                                  //!< for a table
+    Line line;                                                     //!< the node is its middle
+    Ptr<MulticastMirror> mirror = CreateObject<MulticastMirror>(); //!< the node's mirror
+    int calls{0};                                                  //!< requests for a table
 };
 
 /** Static routing needs a table when it has routes to groups; other protocols may need one. */

@@ -34,9 +34,9 @@ namespace
 struct ProgramNode
 {
     Ptr<Node> node = CreateObject<Node>();                       //!< the node
-    TestDevice device{node, "02:00:00:00:00:01"};                //!< its interface
-    std::shared_ptr<Wire> programs = std::make_shared<Wire>();   //!< what programs send
-    std::shared_ptr<Wire> toPrograms = std::make_shared<Wire>(); //!< what they receive
+    TestDevice device{node, "02:00:00:00:00:01"};                //!< the node's interface
+    std::shared_ptr<Wire> programs = std::make_shared<Wire>();   //!< packets that programs send
+    std::shared_ptr<Wire> toPrograms = std::make_shared<Wire>(); //!< packets that programs receive
     Ptr<ProgramPort> port;                                       //!< the port
 
     /** @param resolves whether its neighbours' addresses must be resolved */
@@ -296,7 +296,7 @@ class IcmpTestCase : public TestCase
     }
 };
 
-/** A datagram that came in fragments is handed over whole, also when longer than the ring's slots.
+/** A datagram that arrived in fragments is delivered whole, even if longer than the ring's slots.
  */
 class ReassemblyTestCase : public TestCase
 {
@@ -329,7 +329,7 @@ class ReassemblyTestCase : public TestCase
                                            .protocol = 17} /
                               packet::Payload{part}));
         }
-        std::swap(fragments.front(), fragments.back()); // the first is the last to come
+        std::swap(fragments.front(), fragments.back()); // the first fragment arrives last
         n.Run(fragments, {});
         NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 1, n.Received());
         NS_TEST_EXPECT_MSG_EQ((n.toPrograms->front() == whole), true, n.Received());
@@ -373,7 +373,7 @@ class Ipv6TestCase : public TestCase
                               "no route: " << n.Received());
         NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
         const Frame& frame = n.device.out->front();
-        // ns-3 writes a flow label of its own, which Describe() leaves out.
+        // ns-3 writes a flow label, which Describe() leaves out.
         NS_TEST_EXPECT_MSG_EQ(packet::DescribePacket(Frame(frame.begin() + 14, frame.end())),
                               packet::DescribePacket(out),
                               "header and payload as they were");

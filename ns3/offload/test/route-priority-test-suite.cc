@@ -18,7 +18,7 @@
  * @file
  * @ingroup viaduct
  * Lists of routing protocols, which ns-3 asks by priority, against the tables that ns3::RouteSource
- * makes of them, which a kernel asks by longest prefix.
+ * makes of them, which a kernel searches by longest prefix.
  */
 
 using namespace ns3;
@@ -31,11 +31,11 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-/** Where packets leave: the next hop's address, or unspecified, and the interface of the IP layer.
+/** The next hop of packets: its address, or unspecified, and the interface of the IP layer.
  */
 using Way = std::pair<IpAddress, int>;
 
-/** What differs between the versions of IP in these tests. */
+/** The differences between the versions of IP in these tests. */
 template <class Family>
 struct Words;
 
@@ -87,7 +87,7 @@ struct Words<ipfamily::V6>
     }
 };
 
-/** @return the way of a packet by routes of which the longest prefix decides */
+/** @return the next hop for a packet by the route with the longest prefix */
 std::optional<std::pair<int, Way>>
 LongestMatch(const std::vector<std::pair<IpPrefix, Way>>& routes, const IpAddress& to)
 {
@@ -102,7 +102,7 @@ LongestMatch(const std::vector<std::pair<IpPrefix, Way>>& routes, const IpAddres
     return best;
 }
 
-/** Protocols at random, of which some have connected networks and some have not. */
+/** Random protocols, some with connected networks and some without. */
 template <class Family>
 class PriorityTestCase : public TestCase
 {
@@ -218,7 +218,7 @@ class PriorityTestCase : public TestCase
             const auto tables = WayOfTables(line.table, ip, to);
             if (own.interface < 0)
             {
-                continue; // the kernel may know its neighbours nevertheless
+                continue; // the kernel may still know the interfaces' neighbours
             }
             NS_TEST_ASSERT_MSG_EQ(tables.has_value(), true, to.ToString() << ", seed " << seed);
             NS_TEST_EXPECT_MSG_EQ(
@@ -230,8 +230,8 @@ class PriorityTestCase : public TestCase
         }
     }
 
-    std::mt19937 m_random; //!< of all
-    int m_preferred{0};    //!< routes seen there
+    std::mt19937 m_random; //!< makes all random choices
+    int m_preferred{0};    //!< routes seen in table kPreferred
 };
 
 class RoutePriorityTestSuite : public TestSuite

@@ -55,9 +55,9 @@ class ProtocolTestCase : public TestCase
 {
   public:
     /**
-     * @param name of the case
+     * @param name the name of the case
      * @param helper makes the protocol
-     * @param seconds until it has converged
+     * @param seconds duration until it has converged
      */
     ProtocolTestCase(const std::string& name, const Ipv4RoutingHelper& helper, double seconds)
         : TestCase(name + ": mirrored routes equal RouteOutput"),
@@ -96,7 +96,7 @@ class ProtocolTestCase : public TestCase
     }
 
     std::unique_ptr<Ipv4RoutingHelper> m_helper; //!< makes the protocol
-    double m_seconds;                            //!< until it has converged
+    double m_seconds;                            //!< duration until it has converged
 };
 
 /** OLSR: by its trace source, host routes to neighbours on link, HNA, and one push per turn. */

@@ -96,7 +96,7 @@ class ParseTestCase : public TestCase
             "10.0.0.3        10.0.0.2        10.0.0.1        DOWN            1s              2\n"
             "127.0.0.1       127.0.0.1       127.0.0.1       UP              9e9s            1\n\n",
             {"10.0.0.2/32 10.0.0.2 10.0.0.1 1"});
-        // Columns of others, by their names wherever they stand.
+        // Columns of other protocols are found by their names at any position.
         Expect("Destination\t\tNextHop\t\tInterface\tDistance\tEtxDistance\n"
                "10.0.0.2\t10.0.0.2\t1\t1\t1.25\n",
                {"10.0.0.2/32 10.0.0.2 1 1"});
@@ -107,7 +107,7 @@ class ParseTestCase : public TestCase
                "total: 2\n",
                {"10.1.0.0/16 10.0.0.2 my link 3", "10.2.0.0/24 0.0.0.0 2 1"});
         Expect("Hop Count | Out Interface | Dest. Address | Age | Next-Hop\n",
-               {}); // a header alone
+               {}); // a header without routes
         Expect("HOPS IFACE DEST AGE VIA STATUS\n"
                "2 eth0 2001:db8::7 3s fe80::1 valid\n"
                "2 eth0 2001:db8::8 3s fe80::1 expired\n",

@@ -28,7 +28,8 @@
 /**
  * @file
  * @ingroup viaduct
- * For tests of ns3::RouteSource: nodes, a data plane that is a table, and a protocol that pushes.
+ * Support for tests of ns3::RouteSource: nodes, a data plane that is a table, and a protocol that
+ * pushes.
  */
 
 namespace ns3::viaducttest
@@ -56,13 +57,13 @@ class FunctionSink : public viaduct::fib::RouteSink
     Function m_function; //!< takes the changes
 };
 
-/** A line of nodes on SimpleNetDevices, and what a RouteSource finds in one of them. */
+/** A line of nodes on SimpleNetDevices, and the routes that a RouteSource finds in one of them. */
 class Line
 {
   public:
     /**
-     * @param n nodes
-     * @param stack with its routing helper set
+     * @param n the number of nodes
+     * @param stack the Internet stack, with its routing helper set
      */
     Line(uint32_t n, InternetStackHelper& stack)
     {
@@ -110,7 +111,7 @@ class Line
         }
     }
 
-    /** @param node whose routes. @return a source that keeps `table` up to date */
+    /** @param node the node that has the routes. @return a source that keeps `table` up to date */
     Ptr<RouteSource> Source(uint32_t node)
     {
         std::map<Ptr<NetDevice>, std::string> names;
@@ -167,9 +168,9 @@ class Line
     }
 
     NodeContainer nodes;                   //!< the line
-    NetDeviceContainer devices;            //!< two a link
-    std::vector<Ptr<RouteSource>> sources; //!< to be disposed of
-    viaduct::fib::RouteTable table;        //!< what was applied
+    NetDeviceContainer devices;            //!< two devices for each link
+    std::vector<Ptr<RouteSource>> sources; //!< disposed of at the end
+    viaduct::fib::RouteTable table;        //!< the applied routes
     int pushes{0};                         //!< calls of the apply function
 };
 

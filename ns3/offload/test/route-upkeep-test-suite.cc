@@ -16,7 +16,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::RouteSource: several next hops, the cost of polling, and what is refused.
+ * Tests of ns3::RouteSource: several next hops, the cost of polling, and refused routes.
  */
 
 using namespace ns3;
@@ -25,7 +25,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Routes of equal cost in ns-3's tables are one multipath route; what is left of it stays. */
+/** Routes of equal cost in ns-3's tables are one multipath route; the rest of it stays. */
 class EqualCostTestCase : public TestCase
 {
   public:
@@ -51,7 +51,7 @@ class EqualCostTestCase : public TestCase
             Ipv4StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv4>());
         auto ipv6 =
             Ipv6StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv6>());
-        for (int i = 0; i < 2; i++) // the same next hop twice is one
+        for (int i = 0; i < 2; i++) // an equal next hop is counted once
         {
             ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.1.2", 2, 4);
         }
@@ -148,7 +148,7 @@ class ManyRoutesTestCase : public TestCase
     }
 };
 
-/** What a data plane refused is tried again although the protocol reports no change. */
+/** Routes that a data plane refused are applied again although the protocol reports no change. */
 class RetryTestCase : public TestCase
 {
   public:

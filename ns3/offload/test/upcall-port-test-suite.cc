@@ -44,33 +44,33 @@ namespace
 
 const char* const GATEWAY_MAC = "02:00:00:00:00:09";
 
-/** What the tests need to know of IPv4. */
+/** The tests' constants for IPv4. */
 struct OnDemandV4 : ipfamily::V4
 {
     using InterfaceAddress = Ipv4InterfaceAddress;           //!< ns-3's type
     static constexpr const char* GATEWAY = "10.1.1.9";       //!< the next hop
-    static constexpr const char* SOURCE = "10.2.2.2";        //!< of packets
-    static constexpr const char* DESTINATION = "10.3.3.3";   //!< of packets
-    static constexpr const char* HOST_ROUTE = "10.3.3.3/32"; //!< to it
-    static constexpr const char* OTHER_SOURCE = "10.7.7.7";  //!< of the protocol's routes
+    static constexpr const char* SOURCE = "10.2.2.2";        //!< the packets' source
+    static constexpr const char* DESTINATION = "10.3.3.3";   //!< the packets' destination
+    static constexpr const char* HOST_ROUTE = "10.3.3.3/32"; //!< to DESTINATION
+    static constexpr const char* OTHER_SOURCE = "10.7.7.7";  //!< source of the protocol's routes
 };
 
-/** What the tests need to know of IPv6. */
+/** The tests' constants for IPv6. */
 struct OnDemandV6 : ipfamily::V6
 {
     using InterfaceAddress = Ipv6InterfaceAddress;                 //!< ns-3's type
     static constexpr const char* GATEWAY = "fe80::9";              //!< the next hop
-    static constexpr const char* SOURCE = "2001:db8:2::2";         //!< of packets
-    static constexpr const char* DESTINATION = "2001:db8:3::3";    //!< of packets
-    static constexpr const char* HOST_ROUTE = "2001:db8:3::3/128"; //!< to it
-    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";   //!< of the protocol's routes
+    static constexpr const char* SOURCE = "2001:db8:2::2";         //!< the packets' source
+    static constexpr const char* DESTINATION = "2001:db8:3::3";    //!< the packets' destination
+    static constexpr const char* HOST_ROUTE = "2001:db8:3::3/128"; //!< to DESTINATION
+    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";   //!< source of routes
 };
 
-/** What the two versions of IP ask of a protocol in different words. */
+/** The functions of a protocol that differ between the two versions of IP. */
 template <class Family>
 class KeepingBase;
 
-/** IPv4's. */
+/** The functions for IPv4. */
 template <>
 class KeepingBase<OnDemandV4> : public Ipv4RoutingProtocol
 {
@@ -90,10 +90,10 @@ class KeepingBase<OnDemandV4> : public Ipv4RoutingProtocol
         forward(route, packet, header);
     }
 
-    Ptr<Ipv4> m_ip; //!< its node's
+    Ptr<Ipv4> m_ip; //!< the node's IP layer
 };
 
-/** IPv6's. */
+/** The functions for IPv6. */
 template <>
 class KeepingBase<OnDemandV6> : public Ipv6RoutingProtocol
 {
@@ -121,10 +121,11 @@ class KeepingBase<OnDemandV6> : public Ipv6RoutingProtocol
         forward(device, route, packet, header);
     }
 
-    Ptr<Ipv6> m_ip; //!< its node's
+    Ptr<Ipv6> m_ip; //!< the node's IP layer
 };
 
-/** As AODV: keeps packets until it is told a route; changes the source address of its node's. */
+/** A protocol like AODV: keeps packets until it gets a route; changes the source address of its
+ * node's packets. */
 template <class Family>
 class KeepingProtocol : public KeepingBase<Family>
 {
@@ -133,12 +134,12 @@ class KeepingProtocol : public KeepingBase<Family>
     using typename KeepingBase<Family>::MulticastForwardCallback;
     using typename KeepingBase<Family>::LocalDeliverCallback;
     using typename KeepingBase<Family>::ErrorCallback;
-    using Header = typename Family::Header; //!< of packets
-    using Route = typename Family::Route;   //!< to them
+    using Header = typename Family::Header; //!< the packets' header
+    using Route = typename Family::Route;   //!< a packet's route
 
     std::vector<std::string> seen; //!< "device hops" of each packet of RouteInput()
 
-    /** @param device where every destination is from now on, by GATEWAY */
+    /** @param device leads to every destination after this call, by GATEWAY */
     void Find(Ptr<NetDevice> device)
     {
         m_route = Create<Route>();
@@ -218,19 +219,19 @@ class KeepingProtocol : public KeepingBase<Family>
     }
 
   private:
-    Ptr<Route> m_route;                        //!< of all packets; null: none yet
-    std::vector<std::function<void()>> m_kept; //!< forward what was kept
+    Ptr<Route> m_route;                        //!< the route of all packets; null: none yet
+    std::vector<std::function<void()>> m_kept; //!< forward the kept packets
 };
 
-/** What happens in a kernel and its data plane, in order. */
+/** The events in a kernel and its data plane, in order. */
 struct Events
 {
-    std::vector<std::string> log;                        //!< so far
-    std::set<viaduct::wire::Family> families;            //!< of what goes up
-    std::shared_ptr<Wire> up = std::make_shared<Wire>(); //!< what goes up
+    std::vector<std::string> log;                        //!< events so far
+    std::set<viaduct::wire::Family> families;            //!< versions of IP whose packets go up
+    std::shared_ptr<Wire> up = std::make_shared<Wire>(); //!< packets that go up
 };
 
-/** A kernel that writes down what is asked of it. */
+/** A kernel that records the calls of its functions. */
 class RecordingKernel : public UpcallPort::Kernel
 {
   public:
@@ -274,7 +275,7 @@ class RecordingKernel : public UpcallPort::Kernel
     }
 
   private:
-    std::shared_ptr<Events> m_events; //!< where it writes
+    std::shared_ptr<Events> m_events; //!< records the calls
 };
 
 /** @return "IPv4: " or "IPv6: " */
@@ -285,7 +286,7 @@ NameOf()
     return std::is_same_v<Family, OnDemandV4> ? "IPv4: " : "IPv6: ";
 }
 
-/** A data plane in which one more packet goes up before the route is there. */
+/** A data plane in which one more packet goes up before the route is applied. */
 class SlowRoutes : public viaduct::fib::RouteSink
 {
   public:
@@ -301,22 +302,22 @@ class SlowRoutes : public viaduct::fib::RouteSink
         m_events->log.emplace_back("apply");
     }
 
-    std::shared_ptr<Events> m_events; //!< where it writes
-    Frame m_late;                     //!< the packet
+    std::shared_ptr<Events> m_events; //!< records the calls
+    Frame m_late;                     //!< the packet that goes up
 };
 
 /** A node with one interface, 10.1.1.1/24 and 2001:db8:1::1/64, number 7 in its kernel. */
 template <class Family>
 struct UpcallNode
 {
-    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>; //!< else IPv6
+    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>; //!< false: IPv6
     Ptr<Node> node = CreateObject<Node>();                              //!< the node
-    TestDevice device{node, "02:00:00:00:00:01"};                       //!< its interface
+    TestDevice device{node, "02:00:00:00:00:01"};                       //!< the node's interface
     Ptr<KeepingProtocol<Family>> protocol =
-        CreateObject<KeepingProtocol<Family>>();                 //!< its protocol
-    Ptr<UpcallPort> upcalls = CreateObject<UpcallPort>();        //!< what is tested
-    std::shared_ptr<Events> events = std::make_shared<Events>(); //!< of its kernel
-    int routed = 0; //!< how often the routes were said to have changed
+        CreateObject<KeepingProtocol<Family>>();                 //!< the node's protocol
+    Ptr<UpcallPort> upcalls = CreateObject<UpcallPort>();        //!< the tested object
+    std::shared_ptr<Events> events = std::make_shared<Events>(); //!< events in the node's kernel
+    int routed = 0; //!< number of reports that the routes may have changed
 
     UpcallNode()
     {
@@ -337,11 +338,11 @@ struct UpcallNode
     }
 
     /**
-     * @param payload of the packet
-     * @param from the number of the interface it came in by; 0: none
-     * @param hops as the kernel has left them
+     * @param payload the packet's payload
+     * @param from the number of the interface by which it arrived; 0: none
+     * @param hops TTL or hop limit after the kernel has handled it
      * @param isCopy whether it is a copy
-     * @return what goes up
+     * @return the packet as it goes up
      */
     static Frame Packet(const std::string& payload, int from, int hops, bool isCopy = false)
     {
@@ -367,7 +368,7 @@ struct UpcallNode
         Simulator::Run();
     }
 
-    /** @return what happened, one a line */
+    /** @return the events, one a line */
     std::string Log() const
     {
         std::string all;
@@ -379,7 +380,7 @@ struct UpcallNode
     }
 };
 
-/** Packets come out as they would of the node's own IP layer, in order. */
+/** Packets leave as from the node's own IP layer, in order. */
 template <class Family>
 class MissedPacketsTestCase : public TestCase
 {
@@ -425,7 +426,7 @@ class MissedPacketsTestCase : public TestCase
     }
 };
 
-/** What the kernel has forwarded is shown to the protocol and not sent again. */
+/** Packets that the kernel has forwarded are passed to the protocol and not sent again. */
 template <class Family>
 class CopiesTestCase : public TestCase
 {

@@ -54,7 +54,7 @@ FrameSize(uint32_t payload)
     return payload + 14;
 }
 
-/** When packets arrive. */
+/** The times at which packets arrive. */
 class TimeTestCase : public TestCase
 {
   public:
@@ -225,7 +225,7 @@ class ChecksumTestCase : public TestCase
     }
 };
 
-/** Frames that only have a length, for a pipeline driven by the test. */
+/** Frames that have only a length, for a pipeline driven by the test. */
 class PlainStore : public viaduct::path::FrameStore
 {
   public:
@@ -248,7 +248,7 @@ class PlainStore : public viaduct::path::FrameStore
     }
 
   private:
-    std::array<std::byte, 2000> m_bytes{}; //!< of every frame
+    std::array<std::byte, 2000> m_bytes{}; //!< the bytes of every frame
 };
 
 /** A packet's fate, to be compared. */
@@ -264,10 +264,10 @@ class FateList : public viaduct::path::FateObserver
             packet.number, fate, at.nanoseconds(), packet.duplicate, packet.corrupted);
     }
 
-    std::vector<FateLine> lines; //!< in the order of the fates
+    std::vector<FateLine> lines; //!< fates in order
 };
 
-/** The channel against its pipeline. */
+/** The channel's fates equal those of its pipeline. */
 class FatesTestCase : public TestCase
 {
   public:
@@ -280,7 +280,7 @@ class FatesTestCase : public TestCase
     static constexpr const char* SPEC =
         "loss=5% dup=3% rate=10Mbit queue=20p delay=5ms jitter=1ms order=free";
 
-    /** @return when packet i is sent: ten at once, then a pause */
+    /** @return the time at which packet i is sent: ten at once, then a pause */
     static Time SentAt(int i)
     {
         return MilliSeconds(8 * (i / 10));
@@ -352,7 +352,7 @@ class FatesTestCase : public TestCase
     }
 };
 
-/** Seeds. */
+/** Seeds determine the fates. */
 class SeedTestCase : public TestCase
 {
   public:
@@ -438,7 +438,7 @@ class ChangeTestCase : public TestCase
         Simulator::Schedule(MicroSeconds(30500), [&]() { link.path->SetLinkUp(false); });
         Simulator::Schedule(MicroSeconds(35500), [&]() { link.path->SetLinkUp(true); });
         Simulator::Run();
-        // 31 to 35 are sent while the link is unplugged, and 30 would arrive then.
+        // Packets 31 to 35 are sent while the link is unplugged, and 30 would arrive then.
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[1].size(), 34, "all others");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MilliSeconds(10), "the old delay");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1].back().at, MilliSeconds(40), "the new one");
@@ -479,7 +479,7 @@ class RefusalTestCase : public TestCase
             }
             catch (const viaduct::UsageError&)
             {
-                // There is no such file.
+                // The file does not exist.
             }
         });
         Simulator::Run();
@@ -523,7 +523,7 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** The store alone. */
+/** The store without a channel. */
 class StoreTestCase : public TestCase
 {
   public:

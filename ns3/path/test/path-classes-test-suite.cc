@@ -35,8 +35,8 @@ using viaducttest::TestLink;
 namespace
 {
 
-constexpr uint32_t SHORT = 40; //!< bytes of the payloads of one class
-constexpr uint32_t LONG = 400; //!< bytes of others
+constexpr uint32_t SHORT = 40; //!< bytes of the payloads of the class
+constexpr uint32_t LONG = 400; //!< bytes of all other payloads
 
 /** @return a class of the short frames with these SPECs */
 TrafficClass
@@ -45,7 +45,7 @@ ShortOnes(const std::string& up, const std::string& down)
     return {"short", "less 100", ParseSpec(up), ParseSpec(down)};
 }
 
-/** A class has SPECs, counters and frame numbers of its own. */
+/** A class has separate SPECs, counters and frame numbers. */
 class OwnSpecTestCase : public TestCase
 {
   public:

@@ -28,20 +28,20 @@ namespace ns3::viaducttest
 
 constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType for local experiments (IEEE 802)
 
-/** Nodes on a channel, and what they received. */
+/** Nodes on a channel, and the frames that they received. */
 struct TestLink
 {
     /** A frame that arrived. */
     struct Arrival
     {
-        Time at;            //!< when
-        Ptr<Packet> packet; //!< without Ethernet header
+        Time at;            //!< time of arrival
+        Ptr<Packet> packet; //!< payload of the Ethernet frame
     };
 
     /**
      * @param up the channel's SPEC
-     * @param down the other direction's
-     * @param n how many nodes
+     * @param down the SPEC of the reverse direction
+     * @param n the number of nodes
      */
     TestLink(const std::string& up, const std::string& down, uint32_t n = 2) : nodes(n)
     {
@@ -64,9 +64,9 @@ struct TestLink
     }
 
     /**
-     * @param from which node sends
-     * @param at when
-     * @param packet what, to everybody
+     * @param from the number of the sending node
+     * @param at the time of sending
+     * @param packet the packet, sent to the broadcast address
      */
     void SendAt(uint32_t from, Time at, Ptr<Packet> packet)
     {
@@ -76,10 +76,10 @@ struct TestLink
         Simulator::ScheduleWithContext(nodes.Get(from)->GetId(), at, send);
     }
 
-    NodeContainer nodes;                        //!< all
-    NetDeviceContainer devices;                 //!< one a node
-    Ptr<PathChannel> path;                      //!< between them
-    std::vector<std::vector<Arrival>> arrivals; //!< by node
+    NodeContainer nodes;                        //!< all nodes
+    NetDeviceContainer devices;                 //!< one device per node
+    Ptr<PathChannel> path;                      //!< the nodes' channel
+    std::vector<std::vector<Arrival>> arrivals; //!< arrivals by node
 };
 
 } // namespace ns3::viaducttest

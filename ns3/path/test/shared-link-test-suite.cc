@@ -28,7 +28,7 @@ namespace
 /** Frames of 1000 bytes: 1 ms at 8 Mbit/s. */
 constexpr uint32_t PAYLOAD = 986;
 
-/** The model, exactly. */
+/** The exact times of the model. */
 class SharedLinkTimeTestCase : public TestCase
 {
   public:
@@ -61,7 +61,7 @@ class SharedLinkTimeTestCase : public TestCase
     }
 };
 
-/** Contention, and what may be changed. */
+/** Contention for the link, and permitted changes. */
 class SharedLinkContentionTestCase : public TestCase
 {
   public:
@@ -81,7 +81,7 @@ class SharedLinkContentionTestCase : public TestCase
         }
     }
 
-    /** Checks that both delivered half of @p frames since the last call, within 5%. */
+    /** Checks that both links delivered half of @p frames since the last call, within 5%. */
     void ExpectHalves(TestLink& one, TestLink& two, double frames)
     {
         for (TestLink* link : {&one, &two})
@@ -126,7 +126,7 @@ class SharedLinkTestSuite : public TestSuite
     SharedLinkTestSuite() : TestSuite("viaduct-shared-link", Type::UNIT)
     {
         AddTestCase(new SharedLinkTimeTestCase, TestCase::Duration::QUICK);
-        // The name is that of another link in another simulation.
+        // A second simulation has a separate link of this name.
         AddTestCase(new SharedLinkTimeTestCase, TestCase::Duration::QUICK);
         AddTestCase(new SharedLinkContentionTestCase, TestCase::Duration::QUICK);
     }

@@ -27,8 +27,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of header-only passing: whatever happens to a packet in the simulation, it is as if the
- * whole packet had been there.
+ * Tests of header-only passing: every treatment of a packet in the simulation has the result that
+ * the whole packet would have.
  */
 
 using namespace ns3;
@@ -38,8 +38,8 @@ namespace wire = viaduct::wire;
 namespace
 {
 
-/** Changes the first bytes of a packet that is being forwarded; gets all that is seen of it, and
- * addresses. */
+/** Changes the first bytes of a packet that is being forwarded; receives all bytes that are
+ * visible, and addresses. */
 using Change = std::function<void(std::span<std::byte> header,
                                   std::span<const std::byte> seen,
                                   const wire::IpAddress& source,
@@ -77,7 +77,7 @@ class UdpBytes : public Header
     std::array<std::byte, wire::UdpHeader::kSize> m_bytes{}; //!< the bytes
 };
 
-/** Change a packet in place, which is without IP header. */
+/** Changes a packet in place that has no IP header. */
 void
 Apply(const Change& change,
       Packet& packet,
@@ -92,7 +92,7 @@ Apply(const Change& change,
     packet.AddHeader(header);
 }
 
-/** Frames must be the same.
+/** Compares frames.
  * @return the first difference; empty: there is none
  */
 std::string
@@ -116,9 +116,9 @@ class SameTestCase : public TestCase
 {
   public:
     /**
-     * @param name what it shows
+     * @param name the behaviour that the test shows
      * @param run the simulation, with an attribute HeaderBytes
-     * @param traffic fewer frames and datagrams than arrive
+     * @param traffic a number below the number of frames and datagrams that arrive
      */
     SameTestCase(const std::string& name, std::function<Outcome(uint32_t)> run, size_t traffic)
         : TestCase(name), m_run(std::move(run)), m_traffic(traffic)
@@ -151,13 +151,13 @@ class SameTestCase : public TestCase
     size_t m_traffic;                       //!< see the constructor
 };
 
-/** The same over real interfaces: what happens is what happens over ports in memory. */
+/** Compares a simulation over real interfaces with one over ports in memory. */
 class SameOnInterfacesTestCase : public PortTestCase
 {
   public:
     /**
-     * @param kind of the ports
-     * @param name what it shows
+     * @param kind the kind of the ports
+     * @param name the behaviour that the test shows
      * @param run the simulation, with an attribute HeaderBytes
      */
     SameOnInterfacesTestCase(const std::string& kind,
@@ -181,7 +181,7 @@ class SameOnInterfacesTestCase : public PortTestCase
             ReactorScope reactor(TestTime::REAL);
             InterfaceWires wires(m_kind, memory.Count());
             Outcome real = m_run(headerBytes);
-            if (m_kind == "AfPacketQueues") // packets of different flows may overtake each other
+            if (m_kind == "AfPacketQueues") // packets of different flows may change their order
             {
                 real.Sort();
                 memory.Sort();
@@ -193,7 +193,7 @@ class SameOnInterfacesTestCase : public PortTestCase
             NS_TEST_EXPECT_MSG_EQ(real.drops, memory.drops, text + "drops");
             NS_TEST_EXPECT_MSG_EQ(real.waiting, 0, "nothing waits for ever");
             NS_TEST_EXPECT_MSG_EQ((real.counters.held > 0), (headerBytes > 0), text + "headers");
-            Simulator::Destroy(); // the devices, before their interfaces
+            Simulator::Destroy(); // destroys the devices before their interfaces
         }
     }
 
@@ -212,7 +212,7 @@ Fragments(uint32_t headerBytes)
 {
     Router router(headerBytes, 4096, 576);
     auto frames = ManyKinds();
-    // And fragments, which are cut further.
+    // Fragments, which are fragmented further.
     const packet::Ipv4 first{
         .source = "10.0.1.2", .destination = "10.0.2.2", .id = 9, .more_fragments = true};
     packet::Ipv4 last = first;
@@ -224,7 +224,7 @@ Fragments(uint32_t headerBytes)
     return router.Run(frames);
 }
 
-/** With a change of each UDP packet that is forwarded, and a new source address in IPv4. */
+/** Changes each UDP packet that is forwarded, with a new source address in IPv4. */
 Outcome
 Changed(uint32_t headerBytes, const Change& change)
 {
@@ -259,7 +259,7 @@ Changed(uint32_t headerBytes, const Change& change)
     return router.Run(frames);
 }
 
-/** A protocol that changes a port and computes the checksum over all that it sees. */
+/** Changes a port and computes the checksum over all visible bytes. */
 void
 Translate(std::span<std::byte> header,
           std::span<const std::byte> seen,
@@ -275,7 +275,7 @@ Translate(std::span<std::byte> header,
                   wire::TransportChecksum(source, destination, wire::ip_protocol::kUdp, all));
 }
 
-/** Bits that turn over on the way, which nobody repairs. */
+/** Flips bits on the way, without a correction of the checksum. */
 void
 Corrupt(std::span<std::byte> header,
         std::span<const std::byte>,
@@ -286,7 +286,7 @@ Corrupt(std::span<std::byte> header,
     header[wire::UdpHeader::kChecksumOffset] ^= std::byte{1};
 }
 
-/** A changed port, and the checksum as RFC 1624 says. */
+/** Changes a port, and updates the checksum by RFC 1624. */
 void
 Update(std::span<std::byte> header,
        std::span<const std::byte>,
@@ -299,7 +299,7 @@ Update(std::span<std::byte> header,
     wire::Store16(field, wire::UpdateChecksum(wire::Load16(field), before, 40000));
 }
 
-/** @return frames to the router itself, for UDP port 6 and for one that nobody listens at */
+/** @return frames to the router itself, for UDP port 6 and for a port without a listener */
 std::vector<Frame>
 ToTheRouter()
 {
@@ -317,7 +317,7 @@ ToTheRouter()
         frames.push_back(packet::Build(TO_ROUTER / ip4 / udp / packet::Counting(1000)));
         frames.push_back(packet::Build(TO_ROUTER / ip6 / udp / packet::Counting(1001)));
     }
-    // A datagram in two fragments: the checksum is that of the whole.
+    // A datagram in two fragments: its checksum covers the whole datagram.
     Frame whole = packet::Build(TO_ROUTER / ip4 / packet::Udp{.source = 5, .destination = 6} /
                                 packet::Counting(1400));
     constexpr size_t HEADERS = 34;
@@ -334,7 +334,7 @@ ToTheRouter()
     return frames;
 }
 
-/** Packets that end in the simulation are whole; errors quote the whole. */
+/** Sends packets to the simulation, which are delivered whole; errors quote whole packets. */
 Outcome
 Deliver(uint32_t headerBytes)
 {
@@ -344,7 +344,7 @@ Deliver(uint32_t headerBytes)
     return router.Run(ToTheRouter());
 }
 
-/** ICMP errors of a router: TTL, too big, no route. */
+/** Triggers ICMP errors of a router: TTL, too big, no route. */
 Outcome
 Errors(uint32_t headerBytes)
 {
@@ -359,7 +359,7 @@ Errors(uint32_t headerBytes)
     return router.Run(frames);
 }
 
-/** A raw socket sees the whole. */
+/** Sends packets to a raw socket, which receives whole packets. */
 Outcome
 RawSocket(uint32_t headerBytes)
 {
@@ -382,7 +382,7 @@ RawSocket(uint32_t headerBytes)
     return outcome;
 }
 
-/** Three ports of a bridge: a payload leaves twice. */
+/** Floods frames through a bridge of three ports: a payload leaves twice. */
 Outcome
 Flood(uint32_t headerBytes)
 {
@@ -401,7 +401,7 @@ Flood(uint32_t headerBytes)
     a.in->insert(a.in->end(), frames.begin(), frames.end());
     if (b.port)
     {
-        b.port->m_room = 5; // the others wait, and their payloads with them
+        b.port->m_room = 5; // further frames wait, and their payloads with them
         Simulator::Schedule(MilliSeconds(5), [&] { b.port->m_room = 1000; });
     }
     StopAfter(MilliSeconds(10), [&] { return b.out->size() + c.out->size(); });
@@ -417,7 +417,7 @@ Flood(uint32_t headerBytes)
     return outcome;
 }
 
-/** Over an emulated link inside of the simulation, with whatever that does to packets. */
+/** Sends frames over an emulated link in the simulation, with every effect of `spec` on packets. */
 Outcome
 OverPath(uint32_t headerBytes, const std::string& spec)
 {
@@ -522,7 +522,7 @@ class WaitingTestCase : public TestCase
         {
             if (HasHeldPayload(*packet))
             {
-                // Of which part of what cannot be told.
+                // The part of the payload is unknown.
                 Frame bytes(packet->GetSize());
                 JoinPacket(*packet, bytes, FirstHeader::IP);
             }
@@ -551,7 +551,7 @@ class HeaderOnlyTestSuite : public TestSuite
                             TestCase::Duration::QUICK);
             };
             real("routed packets of many kinds", &Forward);
-            if (kind != "Dpdk") // whose driver has the kernel put fragments together
+            if (kind != "Dpdk") // DPDK's driver makes the kernel reassemble fragments
             {
                 real("packets that are fragmented", &Fragments);
             }

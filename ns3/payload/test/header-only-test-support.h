@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * A router to be tested with packets of which it gets the headers only, or the whole.
+ * A router under test that receives only the headers of packets, or whole packets.
  */
 
 namespace ns3::viaducttest
@@ -33,7 +33,7 @@ namespace ns3::viaducttest
 namespace packet = viaduct::wire::packet;
 
 constexpr uint32_t HEADER_BYTES = 64; //!< attribute HeaderBytes
-/// The link layer of packets for the router.
+/// The Ethernet header of packets for the router.
 inline const packet::Ethernet TO_ROUTER{.source = "02:00:00:00:00:0a",
                                         .destination = "02:00:00:00:00:01"};
 
@@ -49,17 +49,17 @@ BothVersions(Transport transport, size_t size, uint8_t ttl = 64)
             packet::Build(TO_ROUTER / ip6 / transport / packet::Counting(size))};
 }
 
-/** What a simulation of a test did. */
+/** The result of a test's simulation. */
 struct Outcome
 {
-    std::vector<Frame> left;         //!< by the device on the way
-    std::vector<Frame> back;         //!< by the device that received
-    std::vector<Frame> delivered;    //!< payloads, to an application
-    HeldPayloads::Counters counters; //!< of the device that received
-    uint32_t waiting = 0;            //!< payloads, in the end
-    uint64_t drops = 0;              //!< of the device on the way
+    std::vector<Frame> left;         //!< frames sent by the sending device
+    std::vector<Frame> back;         //!< frames sent by the receiving device
+    std::vector<Frame> delivered;    //!< payloads delivered to an application
+    HeldPayloads::Counters counters; //!< counters of the receiving device
+    uint32_t waiting = 0;            //!< payloads that wait at the end
+    uint64_t drops = 0;              //!< drops of the sending device
 
-    /** Forget in which order they came. */
+    /** Sorts the frames, so that their order is ignored. */
     void Sort()
     {
         for (auto* frames : {&left, &back, &delivered})
@@ -68,7 +68,7 @@ struct Outcome
         }
     }
 
-    /** @return frames and datagrams in all */
+    /** @return the total number of frames and datagrams */
     size_t Count() const
     {
         return left.size() + back.size() + delivered.size();
@@ -80,9 +80,9 @@ class Router
 {
   public:
     /**
-     * @param headerBytes of the receiving device
-     * @param payloads that may wait
-     * @param mtu of the sending device
+     * @param headerBytes attribute HeaderBytes of the receiving device
+     * @param payloads the maximum number of waiting payloads
+     * @param mtu the MTU of the sending device
      */
     explicit Router(uint32_t headerBytes, uint32_t payloads = 4096, uint16_t mtu = 1500)
         : node(CreateObject<Node>()), in(node, "02:00:00:00:00:01"), out(node, "02:00:00:00:00:02")
@@ -112,9 +112,9 @@ class Router
     }
 
     /**
-     * Run for 50 ms of simulated time; over real interfaces, until all is there.
-     * @param frames received after 10 ms
-     * @return what left after these
+     * Runs for 50 ms of simulated time; over real interfaces, until all frames have arrived.
+     * @param frames the frames received after 10 ms
+     * @return the result after these frames
      */
     Outcome Run(const std::vector<Frame>& frames)
     {
@@ -139,7 +139,7 @@ class Router
         return outcome;
     }
 
-    /** Keep what arrives at a UDP port. @param any the address to listen on, with the port */
+    /** Keeps datagrams of a UDP port. @param any the address to listen on, with the port */
     void Listen(const Address& any)
     {
         Ptr<Socket> socket = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
@@ -158,7 +158,7 @@ class Router
     std::vector<Frame> delivered; //!< see Listen()
 };
 
-/** @return frames of many kinds and sizes, to the router or through a bridge */
+/** @return various frames of many sizes, to the router or through a bridge */
 inline std::vector<Frame>
 ManyKinds(const char* destination = "02:00:00:00:00:01")
 {

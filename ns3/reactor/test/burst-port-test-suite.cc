@@ -19,15 +19,15 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Two ends of a port, and a user of it that counts. */
+/** A port with wires at both ends, and a user that counts frames. */
 struct CountingUser : public BurstPortUser
 {
     std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames to be received
     std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames sent
-    int frames = 0;                                       //!< received
-    std::function<void()> onFrame = [] {};                //!< called for each
+    int frames = 0;                                       //!< number of received frames
+    std::function<void()> onFrame = [] {};                //!< called for each received frame
 
-    /** @return a new port between the two ends */
+    /** @return a new port between the two wires */
     std::unique_ptr<QueuePort> MakePort() const
     {
         return std::make_unique<QueuePort>(in, out);
@@ -76,7 +76,7 @@ class StopWithinBurstTestCase : public TestCase
     }
 };
 
-/** Frames that an old port did not accept. */
+/** Frames that a replaced port did not accept. */
 class KeepTestCase : public TestCase
 {
   public:

@@ -22,7 +22,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::ReactorSimulatorImpl. None depends on how fast the machine is.
+ * Tests of ns3::ReactorSimulatorImpl, independent of the machine's speed.
  */
 
 using namespace ns3;
@@ -31,7 +31,7 @@ using namespace ns3::viaducttest;
 namespace
 {
 
-/** Order, time stamps, contexts: as DefaultSimulatorImpl. */
+/** Order, time stamps and contexts equal those of DefaultSimulatorImpl. */
 class OrderTestCase : public TestCase
 {
   public:
@@ -109,7 +109,7 @@ class EventIdTestCase : public TestCase
     }
 };
 
-/** Stop() in all its forms; Run() can go on after it. */
+/** Stop() in all its forms; Run() can continue after it. */
 class StopTestCase : public TestCase
 {
   public:
@@ -138,7 +138,7 @@ class StopTestCase : public TestCase
     }
 };
 
-/** With nothing but a port, Run() waits until a thread calls Stop(). */
+/** Run() with a port only waits until a thread calls Stop(). */
 class ForeignStopTestCase : public TestCase
 {
   public:
@@ -249,7 +249,7 @@ class LatenessTestCase : public TestCase
         {
             ReactorScope reactor;
             reactor->SetAttribute("LatenessLimit", TimeValue(MicroSeconds(100)));
-            // One of eleven is over the limit: allowed if one tenth may be, void if none may.
+            // One of eleven events is over the limit: allowed if one tenth may be, else void.
             reactor->SetAttribute("LatenessQuantile", DoubleValue(isVoid ? 0.95 : 0.90));
             uint32_t late = 0;
             Time lateness;
@@ -309,7 +309,7 @@ class BreakdownTestCase : public TestCase
         ReactorScope reactor;
         reactor->SetAttribute("SpinTime", TimeValue(MicroSeconds(40)));
         Simulator::Schedule(MicroSeconds(500), [&] {
-            reactor.Clock().Advance(viaduct::Duration::Microseconds(1)); // the event itself
+            reactor.Clock().Advance(viaduct::Duration::Microseconds(1)); // duration of the event
             const auto phase = reactor->SetPhase(ReactorSimulatorImpl::WRITING);
             reactor.Clock().Advance(viaduct::Duration::Microseconds(3));
             reactor->SetPhase(phase);
@@ -349,7 +349,7 @@ class FairnessTestCase : public TestCase
         const auto a = reactor->AddPollable(-1, Callback<bool>([&] {
             backwards |= Simulator::Now() < portTime;
             portTime = Simulator::Now();
-            reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // 10 us a burst
+            reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // 10 us per burst
             flood++;
             return true;
         }));
@@ -414,7 +414,7 @@ class EventFloodTestCase : public TestCase
     }
 };
 
-/** Ports come and go while they are served; contexts of frames. */
+/** Ports are added and removed while they are served; contexts of frames. */
 class PollableTestCase : public TestCase
 {
   public:
@@ -478,7 +478,7 @@ class MuteTestCase : public TestCase
     }
 };
 
-/** ns-3's own FdNetDevice, which reads in a thread of its own. */
+/** ns-3's own FdNetDevice, which reads in a separate thread. */
 class FdNetDeviceTestCase : public TestCase
 {
   public:

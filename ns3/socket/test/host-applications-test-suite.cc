@@ -30,7 +30,7 @@ using viaducttest::HostSocketTestCase;
 namespace
 {
 
-/** @return how many bytes of its packets a trace source has reported */
+/** @return the counter of the bytes of packets that a trace source reports */
 std::shared_ptr<uint64_t>
 CountBytes(Ptr<Application> application, const std::string& source)
 {
@@ -42,7 +42,7 @@ CountBytes(Ptr<Application> application, const std::string& source)
     return bytes;
 }
 
-/** Lets a client start when its server listens: a refused connection is final.
+/** Starts a client only when its server listens: a refused connection is final.
  * @return the client
  */
 Ptr<Application>
@@ -52,7 +52,7 @@ StartLater(const ApplicationContainer& client)
     return client.Get(0);
 }
 
-/** Applications that are told their factory. */
+/** Applications with an attribute for their factory. */
 void
 ByName(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -79,7 +79,7 @@ ByName(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(*onOffSent, DATAGRAMS * 1000, "OnOff sent");
 }
 
-/** Applications that ask for ns-3's factories: UDP. */
+/** Applications that ask for ns-3's UDP factory. */
 void
 Echo(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -94,7 +94,7 @@ Echo(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(pair.RunUntil([&] { return *echoed == 300; }), true, "three echoes of 100 bytes");
 }
 
-/** The same of TCP: a page with its objects. */
+/** Applications that ask for ns-3's TCP factory: a page with its objects. */
 void
 Http(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {

@@ -19,7 +19,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the host's TCP sockets between two namespaces, and of what installs them.
+ * Tests of the host's TCP sockets between two namespaces, and of the helper that installs them.
  */
 
 using namespace ns3;
@@ -92,7 +92,8 @@ struct Client
     uint32_t answer = 0;
 };
 
-/** As many transfers at once, of sizes that differ; each is ended by one end and then the other. */
+/** Runs `count` simultaneous transfers of different sizes; each is ended by one end and then by the
+ * peer. */
 void
 TransferMany(HostSocketTestCase& test, HostPair& pair, bool ipv6, uint32_t count, uint32_t bytes)
 {
@@ -122,7 +123,7 @@ TransferMany(HostSocketTestCase& test, HostPair& pair, bool ipv6, uint32_t count
     test.Equal(received, n * bytes + n * (n - 1) / 2, "bytes");
 }
 
-/** A plain socket of the kernel, as any program has it. */
+/** A plain socket of the kernel, as every program can have. */
 struct PlainServer
 {
     PlainServer(const HostPair& pair, int node, bool ipv6)
@@ -132,7 +133,7 @@ struct PlainServer
             "socket", socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
         sockaddr_storage any{};
         any.ss_family = ipv6 ? AF_INET6 : AF_INET;
-        reinterpret_cast<sockaddr_in&>(any).sin_port = htons(PORT); // at one place in both
+        reinterpret_cast<sockaddr_in&>(any).sin_port = htons(PORT); // same place in sockaddr_in6
         viaduct::SystemCall("bind",
                             bind(listener.get(),
                                  reinterpret_cast<sockaddr*>(&any),
@@ -149,7 +150,7 @@ struct PlainServer
         return bool{connection};
     }
 
-    /** Reads what is there; returns whether it is the end. */
+    /** Reads the available bytes; returns whether the end is reached. */
     bool Read()
     {
         std::array<uint8_t, 65536> buffer;
@@ -166,7 +167,7 @@ struct PlainServer
     ByteSink sink;
 };
 
-/** A reader that does not read stops the writer; all arrives when it does. */
+/** A reader that pauses stops the writer; all bytes arrive when it continues. */
 void
 SlowReader(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -227,7 +228,7 @@ RefusedAndReset(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(reset->Send(Create<Packet>(1)), -1, "nothing can be sent");
 }
 
-/** What Bind and its relatives return. */
+/** The results of Bind() and related functions. */
 void
 Names(HostSocketTestCase& test, HostPair& pair)
 {
@@ -266,7 +267,7 @@ ErrorOf(const std::function<void()>& function)
     return "";
 }
 
-/** What cannot be installed is an error that says why. */
+/** Each impossible installation is an error with its reason. */
 void
 Refusals(HostSocketTestCase& test, HostPair& pair)
 {

@@ -28,7 +28,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Helpers for tests of the host's sockets, in namespaces that vanish with the test.
+ * Helpers for tests of the host's sockets, in namespaces that are removed with the test.
  */
 
 namespace ns3::viaducttest
@@ -37,7 +37,7 @@ namespace ns3::viaducttest
 inline const char* const HOST_TCP = "ns3::HostTcpSocketFactory";
 inline const char* const HOST_UDP = "ns3::HostUdpSocketFactory";
 
-/** @return a namespace; as a user without privileges one of a user namespace of the process */
+/** @return a namespace; for a user without privileges one in a user namespace of the process */
 inline viaduct::UniqueFd
 MakeTestNamespace()
 {
@@ -49,7 +49,7 @@ MakeTestNamespace()
     return viaduct::sys::CreateNamelessNamespace();
 }
 
-/** While this exists, the simulator is a reactor on the real clock. */
+/** Makes the simulator a reactor on the real clock while this object exists. */
 struct RealTimeReactor
 {
     RealTimeReactor()
@@ -94,7 +94,7 @@ struct HostPair : RunsUntil
     }
 
     /** Gives both nodes their sockets.
-     * @param helper what installs them
+     * @param helper the helper that installs the sockets
      */
     void Install(const HostSocketHelper& helper = {})
     {
@@ -111,7 +111,7 @@ struct HostPair : RunsUntil
         return (ipv6 ? "fd00::" : "10.0.0.") + std::to_string(node + 1);
     }
 
-    /** @return the same with a port; node -1: any address */
+    /** @return the address of a node with a port; node -1: any address */
     static Address At(bool ipv6, int node, uint16_t port)
     {
         const std::string any = ipv6 ? "::" : "0.0.0.0";
@@ -133,7 +133,8 @@ struct HostPair : RunsUntil
 
 using HostSocketTestCase = SocketTestCase<HostPair>;
 
-/** Sends bytes that depend on their place, as fast as its socket takes them, then ends its sending.
+/** Sends bytes that depend on their position, as fast as the socket takes them, then ends its
+ * sending.
  */
 struct ByteSource
 {
@@ -171,7 +172,7 @@ struct ByteSource
     bool ended = false;
 };
 
-/** Counts what arrives on a socket, and compares it with what ByteSource sends. */
+/** Counts the bytes that arrive on a socket, and compares them with the bytes of ByteSource. */
 struct ByteSink
 {
     void Take(const uint8_t* data, uint32_t size)

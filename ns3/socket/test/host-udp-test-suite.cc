@@ -58,7 +58,7 @@ Same(Ptr<const Packet> one, Ptr<const Packet> other)
     return bytes == others;
 }
 
-/** Datagrams from none to the largest, there and back. */
+/** Datagrams from empty to the maximum size, in both directions. */
 void
 Sizes(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -92,7 +92,7 @@ Sizes(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(client->GetErrno(), Socket::ERROR_MSGSIZE, "errno");
 }
 
-/** A socket with a peer that is not there, and then is. */
+/** A socket whose peer is absent, and then present. */
 void
 Connected(HostSocketTestCase& test, HostPair& pair, bool ipv6)
 {
@@ -114,7 +114,7 @@ Connected(HostSocketTestCase& test, HostPair& pair, bool ipv6)
     test.Equal(client->Send(Create<Packet>(1)), -1, "and cannot send");
 }
 
-/** Time to live and type of service of sent packets, as the receiver sees them. */
+/** Time to live and type of service of sent packets, as received. */
 void
 Tags4(HostSocketTestCase& test, HostPair& pair)
 {
@@ -140,7 +140,7 @@ Tags4(HostSocketTestCase& test, HostPair& pair)
     test.Equal(info.GetAddress(), Ipv4Address("10.0.0.2"), "its destination");
 }
 
-/** The same of IPv6: hop limit and traffic class. */
+/** Hop limit and traffic class of sent IPv6 packets, as received. */
 void
 Tags6(HostSocketTestCase& test, HostPair& pair)
 {
@@ -166,7 +166,7 @@ Tags6(HostSocketTestCase& test, HostPair& pair)
     test.Equal(info.GetAddress(), Ipv6Address("fd00::2"), "its destination");
 }
 
-/** Broadcasts leave when they are allowed. */
+/** Broadcasts are sent if they are allowed. */
 void
 Broadcast(HostSocketTestCase& test, HostPair& pair)
 {

@@ -28,8 +28,8 @@ using viaducttest::KernelTestCase;
 namespace
 {
 
-const char* const MPTCP = "ns3::KernelMptcpSocketFactory"; //!< what is tested
-const char* const TCP = "ns3::KernelTcpSocketFactory";     //!< what it is compared with
+const char* const MPTCP = "ns3::KernelMptcpSocketFactory"; //!< under test
+const char* const TCP = "ns3::KernelTcpSocketFactory";     //!< for comparison
 
 /** Two nodes with two links of 10 Mbit/s and 10 ms between them. */
 class TwoPathsTestCase : public KernelTestCase
@@ -66,7 +66,7 @@ class TwoPathsTestCase : public KernelTestCase
         KernelMptcpHelper::AddEndpoint(m_devices.Get(3), KernelMptcpHelper::SIGNAL);
     }
 
-    /** Sends from the first node to the second from the first second on; 0 bytes: without end. */
+    /** Sends from the first node to the second from the time 1 s on; 0 bytes: without end. */
     void Send(const char* factory, const Address& any, const Address& to, uint64_t bytes)
     {
         PacketSinkHelper sink(factory, any);
@@ -77,7 +77,7 @@ class TwoPathsTestCase : public KernelTestCase
         source.Install(m_nodes.Get(0)).Start(Seconds(1));
     }
 
-    /** The same over IPv4, to the server's first address. */
+    /** Sends over IPv4, to the server's first address. */
     void Send4(const char* factory, uint64_t bytes)
     {
         Send(factory,
@@ -101,7 +101,7 @@ class TwoPathsTestCase : public KernelTestCase
         }
     }
 
-    /** @return what arrives between two instants, in Mbit/s */
+    /** Sets the rate of the bytes that arrive between two instants, in Mbit/s. */
     void Measure(Time from, Time to, double* rate)
     {
         Simulator::Schedule(from, [this, rate] { *rate = -1.0 * m_sink->GetTotalRx(); });
@@ -110,11 +110,11 @@ class TwoPathsTestCase : public KernelTestCase
         });
     }
 
-    Ptr<PacketSink> m_sink;               //!< on the second node
-    Ipv6InterfaceContainer m_interfaces6; //!< as m_interfaces
+    Ptr<PacketSink> m_sink;               //!< receiver on the second node
+    Ipv6InterfaceContainer m_interfaces6; //!< IPv6 addresses, in the order of m_interfaces
 };
 
-/** The rates of both paths add up, over IPv4 and IPv6; TCP has one of them. */
+/** The rates of both paths add up, over IPv4 and IPv6; TCP has the rate of one path. */
 class SumTest : public TwoPathsTestCase
 {
   public:
@@ -152,13 +152,13 @@ class SumTest : public TwoPathsTestCase
     {
         const double one = RateOf(TCP, false);
         NS_TEST_EXPECT_MSG_EQ_TOL(one, 9.5, 0.3, "TCP has one link");
-        // 2 x 9.5 less the options in each segment.
+        // 2 x 9.5, without the options in each segment.
         NS_TEST_EXPECT_MSG_GT(RateOf(MPTCP, false), 17.5, "MPTCP has two");
         NS_TEST_EXPECT_MSG_GT(RateOf(MPTCP, true), 17.0, "MPTCP has two over IPv6");
     }
 };
 
-/** A connection outlives its first path. */
+/** A connection survives the loss of its first path. */
 class SurvivalTest : public TwoPathsTestCase
 {
   public:
@@ -184,7 +184,7 @@ class SurvivalTest : public TwoPathsTestCase
             m_nodes.Get(0)->GetObject<Ipv4>()->SetDown(2);
             m_nodes.Get(0)->GetObject<Ipv6>()->SetDown(2);
         });
-        // To send the data of the lost link on the other one the kernels need up to 5 s.
+        // The kernels need up to 5 s to send the data of the lost link on the second link.
         const Time later = Seconds(18);
         Measure(later, later + Seconds(2), &down);
         Simulator::Stop(later + Seconds(2) + NanoSeconds(1));
@@ -249,7 +249,7 @@ class SctpTest : public TwoPathsTestCase
     void RunWithKernel() override
     {
         KernelStackHelper stack;
-        stack.SetSysctl("net.sctp.path_max_retrans", "1"); // 5: about a minute
+        stack.SetSysctl("net.sctp.path_max_retrans", "1"); // the default 5 takes about a minute
         stack.SetSysctl("net.sctp.rto_min", "200");
         MakePaths(stack);
         Send4("ns3::KernelSctpSocketFactory", 0);

@@ -129,7 +129,7 @@ class UdpTest : public PairTestCase
             client.SetAttribute("Interval", TimeValue(MilliSeconds(20)));
             client.Install(m_nodes.Get(0));
             auto traced = Serve(4001);
-            UdpTraceClientHelper trace(Host(ipv6), 4001); // of the first frames of a film
+            UdpTraceClientHelper trace(Host(ipv6), 4001); // sends the first frames of a film
             trace.SetAttribute("MaxPacketSize", UintegerValue(1024));
             trace.Install(m_nodes.Get(0));
             Run(Seconds(1));
@@ -169,7 +169,7 @@ class PingTest : public PairTestCase
                 "Rtt",
                 Callback<void, uint16_t, Time>([&](uint16_t, Time rtt) { times.push_back(rtt); }));
             Run(Seconds(1));
-            // 56 bytes, 8 of ICMP, the IP header, 2 of PPP, each way at 80 ns a byte.
+            // 56 bytes, 8 of ICMP, the IP header, 2 of PPP, in each direction at 80 ns a byte.
             const int64_t expected = 2 * (10000000 + 80 * (56 + 8 + (ipv6 ? 40 : 20) + 2));
             NS_TEST_EXPECT_MSG_EQ(times.size(), 3, "answers, IPv6 " << ipv6);
             for (const Time& time : times)
@@ -224,7 +224,7 @@ class Raw6Test : public PairTestCase
         any->SetAttribute("Protocol", UintegerValue(253));
         any->Bind(Inet6SocketAddress(Ipv6Address::GetAny(), 0));
         Note(any, all);
-        auto member = MakeRaw(1); // the protocol last, as Radvd does
+        auto member = MakeRaw(1); // sets the protocol last, as Radvd does
         member->Bind(Inet6SocketAddress(Ipv6Address::GetAllNodesMulticast(), 0));
         member->SetAttribute("Protocol", UintegerValue(253));
         Note(member, grouped);
@@ -289,7 +289,7 @@ class RadvdTest : public PairTestCase
         uint32_t answers = 0;
         uint32_t replies = 0;
         Ping6(2, expected, &answers);             // from beyond the router to the host
-        Ping6(0, far.GetAddress(1, 1), &replies); // and the other way
+        Ping6(0, far.GetAddress(1, 1), &replies); // from the host to beyond the router
         Run(Seconds(4));
         NS_TEST_EXPECT_MSG_EQ(answers, 2, "the host answers on " << expected);
         NS_TEST_EXPECT_MSG_EQ(replies, 2, "it reaches what is beyond the router");

@@ -10,7 +10,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of connections that are reset, against the host's kernel.
+ * Tests of connections that are reset, against this machine's kernel.
  */
 
 using namespace ns3;
@@ -24,7 +24,7 @@ using viaducttest::TCP;
 namespace
 {
 
-// The reset is told by send(2), to data that has had no room, and recv(2) then finds an end.
+// The reset is reported by send(2), for data that found no space, and recv(2) then finds an end.
 void
 TestResetWhileSending(KernelSocketTestCase& test, NativeNode& kernel)
 {

@@ -30,7 +30,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what the attributes and addresses of ns-3's sockets mean to a real kernel's.
+ * Tests of the effect of attributes and addresses of ns-3's sockets on a real kernel's sockets.
  */
 
 using namespace ns3;
@@ -39,7 +39,7 @@ using PairTestCase = viaducttest::KernelPairTestCase;
 namespace
 {
 
-/** To groups a kernel's sockets have other defaults than ns-3's. */
+/** A kernel's defaults for packets to groups differ from ns-3's. */
 class GroupsTest : public PairTestCase
 {
   public:
@@ -111,10 +111,10 @@ class GroupsTest : public PairTestCase
         }
     }
 
-    std::vector<std::vector<int>> m_got; //!< hop limits of packets, by the node
+    std::vector<std::vector<int>> m_got; //!< hop limits of packets received, by node
 };
 
-/** ns-3's addresses do not say on which link a link-local one is. */
+/** ns-3's addresses do not contain the link of a link-local address. */
 class LinkLocalTest : public PairTestCase
 {
   public:
@@ -223,7 +223,7 @@ class RawOptionsTest : public PairTestCase
     }
 };
 
-/** Protocols flood by them; ns-3's own raw sockets need not be allowed to. */
+/** Protocols flood by broadcasts; ns-3's own raw sockets need no permission for them. */
 class RawBroadcastTest : public PairTestCase
 {
   public:
@@ -306,7 +306,8 @@ class RawBroadcastTest : public PairTestCase
     }
 };
 
-/** An attribute's default leaves a kernel's option alone, unless it had another value before. */
+/** An attribute's default leaves a kernel's option unchanged, unless it had another value before.
+ */
 class DefaultsTest : public PairTestCase
 {
   public:
@@ -344,7 +345,7 @@ class DefaultsTest : public PairTestCase
     }
 };
 
-/** Flags of Send() that nobody passes on are refused, before anything is sent. */
+/** Flags of Send() that are not passed on are refused, before any data is sent. */
 class FlagsTest : public PairTestCase
 {
   public:

@@ -34,7 +34,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of the kernel socket factories against the host's kernel.
+ * Tests of the kernel socket factories against this machine's kernel.
  */
 
 using namespace ns3;
@@ -69,7 +69,7 @@ TestSource(KernelSocketTestCase& test,
 void
 TestBulkSend(KernelSocketTestCase& test, NativeNode& kernel)
 {
-    // Applications that know nothing of kernels ask for ns3::TcpSocketFactory.
+    // Applications without knowledge of kernels ask for ns3::TcpSocketFactory.
     BulkSendHelper source("ns3::TcpSocketFactory", Local(5001));
     TestSource(test, kernel, "ns3::TcpSocketFactory", source, InetSocketAddress(5001), 3000000);
 }
@@ -167,7 +167,7 @@ TestNames(KernelSocketTestCase& test, NativeNode& kernel)
     Simulator::Run();
 }
 
-/** As in ns-3's UDP, the same port with another address or device is another name. */
+/** A port with another address or device is another name, as in ns-3's UDP. */
 void
 TestUdpNames(KernelSocketTestCase& test, NativeNode& kernel)
 {
@@ -339,7 +339,7 @@ TestBackPressure(KernelSocketTestCase& test, NativeNode& kernel)
     sender->Connect(Local(5001));
     uint32_t stuck = 0;
     int unchanged = 0;
-    // The last bytes travel while nobody reads: the sender must stay without room.
+    // The last bytes travel while the receiver does not read: the sender must stay without space.
     const bool stays = kernel.RunUntil([&] {
         unchanged = std::exchange(stuck, sent) == sent ? unchanged + 1 : 0;
         return unchanged > 200 && sender->GetTxAvailable() < CHUNK && reader &&

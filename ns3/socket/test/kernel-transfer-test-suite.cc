@@ -44,7 +44,7 @@ const char* const SCTP = "ns3::KernelSctpSocketFactory";
 const char* const DCCP = "ns3::KernelDccpSocketFactory";
 const char* const MPTCP = "ns3::KernelMptcpSocketFactory";
 
-/** What the tests of transports share. */
+/** The common part of the tests of transports. */
 class PairTestCase : public KernelPairTestCase
 {
   public:
@@ -65,7 +65,7 @@ class PairTestCase : public KernelPairTestCase
     }
 };
 
-/** Every transport carries what ns-3's applications send, over both families. */
+/** Every transport carries data of ns-3's applications, over both families. */
 class TransportsTest : public PairTestCase
 {
   public:
@@ -131,7 +131,7 @@ class TransportsTest : public PairTestCase
         }
     }
 
-    uint16_t m_port{5000}; //!< the last that was used
+    uint16_t m_port{5000}; //!< the last port used
 };
 
 /** Records the events of sockets with their times. */
@@ -141,7 +141,7 @@ class Diary
     /**
      * Sets all callbacks of a socket.
      * @param socket the socket
-     * @param who its name
+     * @param who the socket's name
      */
     void Watch(Ptr<Socket> socket, const std::string& who)
     {
@@ -180,8 +180,8 @@ class Diary
         return std::exchange(m_text, "");
     }
 
-    Ptr<Socket> server;               //!< accepted
-    std::map<std::string, Time> when; //!< of each last happening
+    Ptr<Socket> server;               //!< the accepted socket
+    std::map<std::string, Time> when; //!< time of the last occurrence of each event
 
   private:
     void Add(const std::string& who, const std::string& what)
@@ -205,7 +205,7 @@ class LifeTest : public PairTestCase
     void Live(const char* factory, bool ipv6)
     {
         const std::string name = Name(factory, ipv6);
-        const bool halves = factory == TCP || factory == MPTCP; // the others close both ways
+        const bool halves = factory == TCP || factory == MPTCP; // SCTP and DCCP close both ways
         MakePair();
         Diary diary;
         auto listener = MakeSocket(1, factory);
@@ -240,7 +240,7 @@ class LifeTest : public PairTestCase
         });
         Simulator::Schedule(MilliSeconds(1500), [&] {
             NS_TEST_EXPECT_MSG_EQ(diary.Take(), (halves ? "server closed" : ""), name);
-            diary.server->Send(Create<Packet>(200)); // the other half is still open
+            diary.server->Send(Create<Packet>(200)); // the direction to the client is still open
         });
         Simulator::Schedule(MilliSeconds(1600), [&] {
             NS_TEST_EXPECT_MSG_EQ(diary.Take(), "client got 200", name);
@@ -281,7 +281,8 @@ class LifeTest : public PairTestCase
     }
 };
 
-/** SCTP delivers messages that exceed its buffer in parts, and the application gets them whole. */
+/** SCTP delivers messages that exceed its buffer in parts, and the application receives them whole.
+ */
 class LongMessagesTest : public PairTestCase
 {
   public:
@@ -360,7 +361,7 @@ class CcidTest : public PairTestCase
                static_cast<double>(values.size());
     }
 
-    /** @return the mean change from one to the next */
+    /** @return the mean change between consecutive values */
     static double StepOf(const std::vector<double>& values)
     {
         double sum = 0;
@@ -387,7 +388,8 @@ class CcidTest : public PairTestCase
     }
 };
 
-/** Who closes a connection first is told of its end, and then nothing is left of its socket. */
+/** The end that closes a connection first is notified of its end, and then its socket is released.
+ */
 class ClosedTest : public PairTestCase
 {
   public:
@@ -471,7 +473,7 @@ class ClosedTest : public PairTestCase
         }
     }
 
-    std::map<std::string, uint32_t> m_counts; //!< of what sockets were told
+    std::map<std::string, uint32_t> m_counts; //!< number of notifications by socket and event
 };
 
 class KernelTransferTestSuite : public TestSuite

@@ -40,27 +40,27 @@ using viaduct::wire::IpAddress;
 using viaduct::wire::VxlanHeader;
 using Frame = std::vector<std::byte>;
 
-/** A client's host. */
+/** The host of a client. */
 class RemoteClient
 {
   public:
     /**
-     * @param address its address
+     * @param address the host's address
      */
     explicit RemoteClient(const std::string& address)
         : m_socket({.address = address, .max_datagram = 2000})
     {
     }
 
-    /** @return its UDP port */
+    /** @return the host's UDP port */
     uint16_t GetPort() const
     {
         return m_socket.port();
     }
 
     /**
-     * @param hub where to
-     * @param vni of which node
+     * @param hub the receiver
+     * @param vni the VXLAN identifier of the node
      * @param frame the frame
      */
     void Send(viaduct::tunnel::Hub& hub, uint32_t vni, const Frame& frame)
@@ -72,7 +72,7 @@ class RemoteClient
         m_socket.Flush([](uint32_t, size_t) {});
     }
 
-    /** @return the frames that have arrived, described */
+    /** @return the descriptions of the frames that have arrived */
     std::vector<std::string> Receive()
     {
         std::vector<std::string> all;
@@ -90,7 +90,7 @@ class RemoteClient
     }
 
   private:
-    Underlay m_socket; //!< its socket
+    Underlay m_socket; //!< the host's socket
 };
 
 /** Two clients on one link, and a third node that is simulated. */
@@ -153,7 +153,7 @@ class RemoteHubTestCase : public TestCase
                                                  .target_mac = "02:00:00:00:00:02",
                                                  .target_ip = "10.1.1.2"});
         Simulator::Schedule(MilliSeconds(100), [&] { client.Send(hub, 1, answer); });
-        // Until all has come and gone, which takes a busy machine a while.
+        // The test runs until all frames have been handled, which takes a busy machine a while.
         const std::function<void()> look = [&] {
             const auto seen = hub.CountersOf(index);
             if (seen.rx_frames >= 5 && seen.rx_dropped_spoofed >= 1 && seen.tx_frames >= 3)
@@ -225,7 +225,7 @@ class ProgramsTestCase : public TestCase
         Frame options = ping;
         options[14] = std::byte{0x46};
         Simulator::Schedule(MilliSeconds(1), [&] {
-            client.Send(hub, 1, ask("10.1.1.1")); // the client's own: not answered
+            client.Send(hub, 1, ask("10.1.1.1")); // the client's own address: not answered
             client.Send(hub, 1, ask("192.0.2.7"));
             client.Send(hub, 1, options);
             client.Send(hub, 1, ping);

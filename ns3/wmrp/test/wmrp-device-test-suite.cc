@@ -88,7 +88,7 @@ class ReplacedPortsTestCase : public TestCase
     }
 };
 
-/** A data plane that a simulator takes over from one that has died. */
+/** A data plane that a simulator takes over from a failed simulator. */
 class HeldTablesTestCase : public TestCase
 {
   public:
@@ -111,7 +111,7 @@ class HeldTablesTestCase : public TestCase
                                                          viaduct::forward::rbridge_tables::kWords,
                                                          viaduct::forward::Writers::kAll);
         viaduct::fib::EventMemory events;
-        // Those of the one that has died.
+        // The tables of the failed simulator.
         auto before = std::make_unique<viaduct::rbridge::Tables>();
         before->Clear();
         before->nickname = 4711;
@@ -137,7 +137,7 @@ class HeldTablesTestCase : public TestCase
             m_released = true;
             Simulator::Stop();
         };
-        // In the very event that follows the change.
+        // Release() runs in the first event after the change.
         std::function<void()> watch = [&] {
             if (rbridge->IsServing(port.device))
             {
@@ -154,7 +154,7 @@ class HeldTablesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_released, true, "the port serves terminals in the end");
     }
 
-    bool m_released{false}; //!< it came to that
+    bool m_released{false}; //!< release() was reached
 };
 
 #ifdef VIADUCT_WITH_WIFI

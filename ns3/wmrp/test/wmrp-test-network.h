@@ -32,21 +32,21 @@ namespace ns3::viaducttest
 
 constexpr uint16_t TERMINAL_PROTOCOL = 0x88b5; //!< EtherType for local experiments (IEEE 802)
 
-/** A node that knows nothing of RBridges. */
+/** A node without knowledge of RBridges. */
 struct Terminal
 {
-    /** A frame that reached it, whatever its address. */
+    /** A frame that reached the node, with any destination address. */
     struct Arrival
     {
-        uint32_t size;       //!< of the payload, bytes
+        uint32_t size;       //!< the payload's size, bytes
         uint16_t protocol;   //!< EtherType
-        Mac48Address source; //!< who sent it
+        Mac48Address source; //!< the sender
     };
 
-    std::vector<Ptr<NetDevice>> devices; //!< one for each place where it can be, of one address
+    std::vector<Ptr<NetDevice>> devices; //!< one for each place of the node, same address
     std::vector<Arrival> arrivals;       //!< in order
 
-    /** @return its address */
+    /** @return the node's address */
     Mac48Address Address() const
     {
         return Mac48Address::ConvertFrom(devices.front()->GetAddress());
@@ -57,7 +57,7 @@ struct Terminal
 class WmrpNetwork
 {
   public:
-    /** @param rbridges how many */
+    /** @param rbridges the number of RBridges */
     explicit WmrpNetwork(uint32_t rbridges)
     {
         Simulator::Destroy();
@@ -71,7 +71,7 @@ class WmrpNetwork
 
     /** Links RBridges: two by a pair, more by an Ethernet.
      * @param rbridges their numbers
-     * @param spec what the link does
+     * @param spec the link's SPEC
      * @return the link
      */
     Ptr<PathChannel> Link(const std::vector<uint32_t>& rbridges,
@@ -103,8 +103,8 @@ class WmrpNetwork
     }
 
     /** Adds a terminal.
-     * @param rbridges on whose links it has devices, each on a link of its own
-     * @return it
+     * @param rbridges the RBridges to which it is linked, each by a separate link
+     * @return the terminal
      */
     Terminal& AddTerminal(const std::vector<uint32_t>& rbridges)
     {
@@ -121,7 +121,7 @@ class WmrpNetwork
 
     /** Adds an Ethernet with RBridges and terminals on it.
      * @param rbridges the RBridges' numbers
-     * @param terminals how many terminals
+     * @param terminals the number of terminals
      * @return the terminals
      */
     std::vector<Terminal*> AddLan(const std::vector<uint32_t>& rbridges, uint32_t terminals)
@@ -143,10 +143,10 @@ class WmrpNetwork
         return added;
     }
 
-    /** Makes a node an RBridge with the devices that it has; Start() makes the others ones with the
-     * usual attributes.
-     * @param i its number
-     * @param attributes of that RBridge
+    /** Makes a node an RBridge with its present devices; Start() makes the other nodes RBridges
+     * with the default attributes.
+     * @param i the node's number
+     * @param attributes the attributes of that RBridge
      */
     void Install(uint32_t i, const std::vector<std::pair<std::string, uint64_t>>& attributes = {})
     {
@@ -164,13 +164,13 @@ class WmrpNetwork
         return m_nodes;
     }
 
-    /** @return what makes RBridges */
+    /** @return the helper that makes RBridges */
     RBridgeHelper& Helper()
     {
         return m_helper;
     }
 
-    /** Installs the RBridges that are not yet, and runs until the network is ready. */
+    /** Installs the RBridges that are not installed yet, and runs until the network is ready. */
     void Start()
     {
         for (uint32_t i = 0; i < m_nodes.GetN(); i++)
@@ -183,7 +183,7 @@ class WmrpNetwork
         Run(6);
     }
 
-    /** @param seconds how long */
+    /** @param seconds the duration */
     void Run(double seconds)
     {
         Simulator::Stop(Seconds(seconds));
@@ -191,15 +191,15 @@ class WmrpNetwork
     }
 
     /**
-     * @param i its number
-     * @return an RBridge
+     * @param i a number
+     * @return the RBridge with this number
      */
     Ptr<RBridge> Get(uint32_t i) const
     {
         return m_nodes.Get(i)->GetObject<RBridge>();
     }
 
-    /** @return how many pairs of RBridges reach each other, in both directions */
+    /** @return the number of pairs of RBridges that reach each other, each direction counted */
     uint32_t CountReachable() const
     {
         uint32_t pairs = 0;
@@ -213,17 +213,17 @@ class WmrpNetwork
     /** Sends a frame.
      * @param from the sender
      * @param to the receiver
-     * @param size of the payload, bytes
-     * @param place which of the sender's devices
+     * @param size the payload's size, bytes
+     * @param place the index of the sender's device
      */
     static void Send(const Terminal& from, Mac48Address to, uint32_t size, size_t place = 0)
     {
         from.devices[place]->Send(Create<Packet>(size), to, TERMINAL_PROTOCOL);
     }
 
-    /** Sends a broadcast of one terminal, and counts its arrivals at the others.
+    /** Sends a broadcast of one terminal, and counts its arrivals at the other terminals.
      * @param from the sender
-     * @return how many others got it once, and how many frames there were besides
+     * @return the number of other terminals that got it, and the number of further frames
      */
     std::pair<uint32_t, uint32_t> Broadcast(const Terminal& from)
     {
@@ -242,7 +242,7 @@ class WmrpNetwork
         return {once, besides};
     }
 
-    /** Forgets what has arrived at terminals. */
+    /** Forgets the frames that have arrived at terminals. */
     void Clear()
     {
         for (const auto& terminal : m_terminals)
@@ -285,9 +285,9 @@ class WmrpNetwork
     }
 
     NodeContainer m_nodes;                              //!< the RBridges
-    RBridgeHelper m_helper;                             //!< makes them
-    std::vector<std::unique_ptr<Terminal>> m_terminals; //!< all
-    uint32_t m_links{0};                                //!< how many there are
+    RBridgeHelper m_helper;                             //!< makes RBridges
+    std::vector<std::unique_ptr<Terminal>> m_terminals; //!< all terminals
+    uint32_t m_links{0};                                //!< the number of links
 };
 
 } // namespace ns3::viaducttest

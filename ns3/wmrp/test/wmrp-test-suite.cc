@@ -28,7 +28,7 @@ namespace
 class WmrpTestCase : public TestCase
 {
   public:
-    /** @param test a test; @param name what it shows */
+    /** @param test a test; @param name the property that it tests */
     WmrpTestCase(const std::string& name, void (WmrpTestCase::*test)())
         : TestCase(name), m_test(test)
     {
@@ -57,7 +57,7 @@ class WmrpTestCase : public TestCase
         (this->*m_test)();
     }
 
-    /** Checks that a broadcast reaches so many others once. */
+    /** Checks that a broadcast reaches this number of other terminals once. */
     void ExpectBroadcast(WmrpNetwork& network,
                          const Terminal& from,
                          uint32_t others,
@@ -129,7 +129,7 @@ WmrpTestCase::Unicast()
     Terminal& b = network.AddTerminal({1});
     Terminal& c = network.AddTerminal({2});
     network.Start();
-    // Unknown: everywhere; then known, since it has answered.
+    // An unknown receiver is reached by flooding; a receiver that has sent a frame is known.
     network.Send(a, c.Address(), 200);
     network.Run(0.1);
     NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), 1, "flooded while unknown");
@@ -246,7 +246,7 @@ WmrpTestCase::Restart()
     network.Run(5);
     NS_TEST_EXPECT_MSG_EQ(network.Get(0)->GetReachable().size(), 1, "one is away");
     NS_TEST_EXPECT_MSG_EQ(network.Get(0)->FindTerminal(c.Address()), 0, "and its terminal");
-    // Its old LSPs are still known, with higher numbers than its first new ones.
+    // The RBridge's old LSPs are still known, with higher numbers than its first new LSPs.
     network.Get(2)->Start();
     network.Run(5);
     NS_TEST_EXPECT_MSG_EQ(network.CountReachable(), 6, "back");
@@ -255,7 +255,7 @@ WmrpTestCase::Restart()
                           network.Get(0)->GetNickname(),
                           "learnt from link states");
     ExpectBroadcast(network, c, 1, "after");
-    // Within the holding time: nobody has noticed.
+    // The RBridge restarts within the holding time: no other RBridge has noticed.
     network.Get(1)->Stop();
     network.Run(0.1);
     network.Get(1)->Start();
@@ -323,7 +323,7 @@ void
 WmrpTestCase::SharedLink()
 {
     WmrpNetwork network(4);
-    // Three RBridges on one Ethernet with two terminals, and on a second one behind it.
+    // Three RBridges on one Ethernet with two terminals, and on a second Ethernet behind it.
     const auto lan = network.AddLan({0, 1, 2}, 2);
     network.Link({0, 1, 2});
     network.Link({2, 3});
@@ -337,13 +337,13 @@ WmrpTestCase::SharedLink()
     }
     NS_TEST_EXPECT_MSG_EQ(serving, 1, "one of them is the appointed forwarder");
     ExpectBroadcast(network, far, 2, "to the Ethernet");
-    // The other terminal of the Ethernet gets it there, from the sender.
+    // A broadcast reaches the other terminal of the Ethernet there, from the sender.
     ExpectBroadcast(network, *lan[0], 2, "from the Ethernet");
     network.Clear();
     network.Send(*lan[1], lan[0]->Address(), 100);
     network.Run(0.1);
     NS_TEST_EXPECT_MSG_EQ(far.arrivals.size(), 0, "what stays on the Ethernet");
-    // The one that serves is gone: another takes over.
+    // The RBridge that serves is gone: another takes over.
     for (uint32_t i = 0; i < 3; i++)
     {
         Ptr<Node> node = network.Get(i)->GetObject<Node>();
@@ -411,11 +411,11 @@ WmrpTestCase::LongestFrame()
     NS_TEST_EXPECT_MSG_EQ(b.arrivals[0].size, 1500, "unchanged");
 }
 
-/** A data plane that only remembers the tables that it gets last. */
+/** A data plane that only remembers the last tables that it gets. */
 class RememberingPlane : public RBridgePlane
 {
   public:
-    /** @param tables where they are copied to */
+    /** @param tables the copy of the last tables */
     explicit RememberingPlane(viaduct::rbridge::Tables& tables) : m_tables(tables)
     {
     }
@@ -426,7 +426,7 @@ class RememberingPlane : public RBridgePlane
     }
 
   private:
-    viaduct::rbridge::Tables& m_tables; //!< the last
+    viaduct::rbridge::Tables& m_tables; //!< the last tables
 };
 
 void
@@ -449,7 +449,7 @@ WmrpTestCase::ToldByAPlane()
     const Mac48Address address("02:00:00:00:09:01");
     const uint32_t known = tables->terminals.size();
 
-    // Nonsense that another process may write.
+    // Invalid reports that another process may write.
     first->Learn(MakeKey(mac, 1), 0, LINK);
     first->Learn(MakeKey(mac, 1), 0, 2);
     first->Learn(MakeKey(mac, 1), 0, viaduct::rbridge::kNone);
@@ -476,7 +476,8 @@ WmrpTestCase::ToldByAPlane()
                           first->GetNickname(),
                           "and so has the other RBridge");
 
-    // It moves: the other one has seen it, which its frame tells before its link state does.
+    // The terminal moves. The other RBridge has seen it; its frame reports this before its link
+    // state.
     first->Learn(MakeKey(mac, 1), second, viaduct::rbridge::kNone);
     network.Run(2);
     NS_TEST_EXPECT_MSG_EQ(first->FindTerminal(address), second, "moved");

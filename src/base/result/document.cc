@@ -24,8 +24,8 @@ in the tables "Diagnostic" help to find a cause and may change with any release.
 name of the key or are in seconds.
 )";
 
-// Promised keys, as far as a document has them. A key that ends with a dot or bracket stands for
-// all below it.
+// The promised keys, as far as a document has them. A key that ends with a dot or bracket stands
+// for all keys below it.
 constexpr std::array<std::string_view, 58> kPromised = {"scenario.name",
                                                         "scenario.hash",
                                                         "scenario.seed",
@@ -86,7 +86,7 @@ constexpr std::array<std::string_view, 58> kPromised = {"scenario.name",
                                                         "failures"};
 
 bool IsPromised(std::string_view path) {
-  constexpr std::string_view kEngine = "engine.";  // of a run, with the keys of a path
+  constexpr std::string_view kEngine = "engine.";  // prefix of a run's keys that are also a path's
   if (path.starts_with(kEngine)) path.remove_prefix(kEngine.size());
   return path == "status" || std::ranges::any_of(kPromised, [&](std::string_view key) {
            if (!path.starts_with(key)) return false;

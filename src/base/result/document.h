@@ -10,7 +10,7 @@ namespace viaduct::result {
 
 std::string Chapter(const std::string& title, const std::string& text,
                     const std::vector<fields::DocumentRow>& rows);
-// A chapter about the keys of a record.
+// Returns a chapter about the keys of a record.
 template <fields::Record T>
 std::string Chapter(const std::string& title, const std::string& text) {
   std::vector<fields::DocumentRow> rows;
@@ -18,7 +18,7 @@ std::string Chapter(const std::string& title, const std::string& text) {
   return Chapter(title, text, rows);
 }
 
-// All but what the subcommands list (cli/listings.h).
+// Returns all chapters except those on the subcommands' lists (cli/listings.h).
 
 std::string DocumentResults();
 

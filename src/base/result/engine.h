@@ -49,7 +49,7 @@ struct MemoryResult {
   static fields::KeysOf<MemoryResult> Keys();
 };
 
-// How a shell's path came to its end after the program's.
+// The draining of a shell's path after the program's end.
 struct DrainResult {
   double seconds = 0;
   uint64_t packets = 0, connections = 0;

@@ -14,7 +14,7 @@ namespace viaduct::result {
 
 using MetricLabels = std::vector<std::pair<const char*, std::string>>;
 
-// Writes one metric family after another; a family without a sample is not written.
+// Writes one metric family after another; omits a family without a sample.
 class Exposition {
  public:
   // `type`: counter (its name ends in _total), gauge or summary. Units are base units: seconds,
@@ -24,8 +24,8 @@ class Exposition {
   void Sample(const MetricLabels& labels, const Value& value, const char* suffix = "") {
     AddSample(labels, fmt::format("{}", value), suffix);
   }
-  // The samples of a summary of seconds, from nanoseconds. A quantile that was not measured is
-  // left out, and all where nothing was measured.
+  // Adds the samples of a summary of seconds, from nanoseconds. Leaves out a quantile that was not
+  // measured, and all quantiles if nothing was measured.
   void Lateness(const MetricLabels& labels, const Timing& timing);
   const std::string& text() const { return text_; }
 

@@ -50,7 +50,7 @@ TEST(GapFinderTest, TheLongOnesStay) {
   const uint64_t listed =
       std::accumulate(found.begin(), found.end(), uint64_t{0},
                       [](uint64_t sum, const Gap& gap) { return sum + gap.lost; });
-  EXPECT_EQ(listed + finder.omitted(), lost + 1);  // number 0 never came
+  EXPECT_EQ(listed + finder.omitted(), lost + 1);  // number 0 never arrived
 }
 
 TEST(GapFinderTest, ManyOfOneLengthStayBounded) {

@@ -17,7 +17,7 @@ namespace viaduct::result {
 struct LoadTimes {
   double min = 0, mean = 0, p50 = 0, p99 = 0, max = 0;  // us
 
-  // Computed from a histogram of nanoseconds; returns nothing for an empty one.
+  // Computes the times from a histogram of nanoseconds; returns nothing for an empty one.
   static std::optional<LoadTimes> Of(const Histogram& nanoseconds);
 
   static fields::KeysOf<LoadTimes> Keys();

@@ -9,18 +9,19 @@
 namespace viaduct::result {
 namespace {
 
-// Drops inside the simulator (RingNetDevice, ProgramPort) that say that it was too slow.
+// Returns the causes of drops inside the simulator (RingNetDevice, ProgramPort) that mean that it
+// was too slow.
 const std::set<std::string>& SlownessDrops() {
   static const std::set<std::string> drops = {"rx_queue_full", "tx_queue_full",
                                               "from_program_reader_full", "to_program_queue_full"};
   return drops;
 }
 
-// Fates in a pipeline for which the product is to blame.
+// The fates in a pipeline that are the product's fault.
 constexpr const char* kOwnFates[] = {"no_memory", "disk_behind"};
 
-// Fates that are among the losses already: the product's own, and what the far interface refused,
-// which that interface counts.
+// The fates that are among the losses already: the product's own, and refusals by the far
+// interface, which that interface counts.
 constexpr const char* kCountedElsewhere[] = {"no_memory", "disk_behind", "refused"};
 
 uint64_t Of(const PipelineResult& pipeline, const std::string& fate) {
@@ -28,18 +29,19 @@ uint64_t Of(const PipelineResult& pipeline, const std::string& fate) {
   return found == pipeline.fates.end() ? 0 : found->second;
 }
 
-// Whoever gets a corrupted packet drops it. Others with flipped bits have met another fate.
+// Returns the number of packets that were delivered corrupted; their receiver drops them. The other
+// packets with flipped bits have met another fate.
 uint64_t DeliveredCorrupted(const PipelineResult& pipeline) {
   const uint64_t dropped = std::min(pipeline.corrupted, Of(pipeline, "bad_fcs"));
   return std::min(pipeline.corrupted - dropped, Of(pipeline, "delivered"));
 }
 
-// Where nodes dropped what DeliveredCorrupted() has counted.
+// Whether a node's loss is of packets that DeliveredCorrupted() has counted.
 bool IsOfFlippedBits(const Loss& loss) {
   return loss.why.ends_with(": corrupted") || loss.why.ends_with(": bad_checksum");
 }
 
-// What the links did to packets because they were asked to.
+// Returns the number of packets that the links, as asked, lost, corrupted or still hold.
 uint64_t LostByLinks(const EngineResult& engine) {
   uint64_t packets = 0;
   for (const PipelineResult& pipeline : engine.pipelines) {
@@ -56,7 +58,7 @@ uint64_t LostByLinks(const EngineResult& engine) {
 // A frame of another node on a shared link is no loss.
 bool IsLoss(const std::string& drop) { return drop != "rx_not_for_me"; }
 
-// Causes of data planes that say that this product was too slow.
+// Whether a data plane's cause of drops means that this product was too slow.
 bool IsSlowness(const std::string& cause) {
   return cause == "ring_full" || cause == kUpcallQueueFull;
 }
@@ -69,14 +71,16 @@ bool IsAtSender(const std::string& place) {
   return place == kSendersInterfaces || place.starts_with("refused");
 }
 
-// Of a flow to a group the packets that never left the sender are those of the group's first flow.
+// Whether an earlier flow has the same loss: packets to a group that never left the sender are
+// listed with the group's first flow.
 bool IsListed(const RunResult& run, const FlowResult& flow, const std::string& place) {
   return IsAtSender(place) && std::ranges::any_of(run.flows, [&](const FlowResult& other) {
            return &other < &flow && IsSameStream(other, flow);
          });
 }
 
-// One of the sender's interfaces may be that by which packets go up, which the node lists.
+// Returns `packets` without the drops at the interface by which packets go up to the simulator: it
+// may be one of the sender's interfaces, but the node lists its drops.
 uint64_t WithoutUpcalls(const RunResult& run, const FlowResult& flow, uint64_t packets) {
   const auto plane = run.data_planes.find(flow.from);
   if (plane == run.data_planes.end()) return packets;
@@ -84,8 +88,8 @@ uint64_t WithoutUpcalls(const RunResult& run, const FlowResult& flow, uint64_t p
   return full == plane->second.drops.end() ? packets : packets - std::min(packets, full->second);
 }
 
-// A packet to a group that was lost once may be missing at all its receivers: so of them those
-// count that most are missing at.
+// Returns the number of packets that the flows lost. A packet to a group that was lost once may be
+// missing at all its receivers, so a group counts with the receiver that misses most.
 uint64_t LostOfFlows(const RunResult& run) {
   const auto lost_of = [](const FlowResult& flow) {
     const uint64_t sent = flow.sent.value_or(0);
@@ -112,7 +116,7 @@ class List {
   void AddFrames(const std::string& place, const FrameCounters& frames) {
     Add(place, frames.rx_dropped_ring_full, "arrived faster than they could be read", true);
     Add(place, frames.rx_dropped_truncated, "longer than the maximum frame", true);
-    // A link that is down refuses them too.
+    // A link that is down refuses frames, too.
     Add(place, frames.tx_dropped_error, "refused by the interface", false);
   }
   std::vector<Loss> Take() { return std::move(losses_); }
@@ -135,7 +139,8 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
     for (const auto& [place, lost] : flow.lost_at) {
       if (IsListed(run, flow, place)) continue;
       const uint64_t packets = place == kSendersInterfaces ? WithoutUpcalls(run, flow, lost) : lost;
-      // Where ns-3 forwards, a node's programs send through a device that the simulator reads.
+      // In mode emulate ns-3 forwards, and a node's programs send through a device that the
+      // simulator reads.
       const bool own = run.scenario.mode == "emulate" && place == kSendersInterfaces;
       list.Add(fmt::format("flow '{}'", flow.name), packets, place, own);
     }

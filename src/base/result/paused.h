@@ -1,4 +1,4 @@
-// What a paused simulation says of itself: `viaduct ls SIMULATION`, and the page of `viaduct view`.
+// The state of a paused simulation, for `viaduct ls SIMULATION` and the page of `viaduct view`.
 #pragma once
 
 #include <cstdint>
@@ -49,10 +49,10 @@ struct PausedState {
   static fields::KeysOf<PausedState> Keys();
 };
 
-// As tables for people.
+// Formats the state as tables for people.
 std::string FormatPaused(const PausedState& state);
 
-// The chapter of docs/results.md.
+// Returns the chapter of docs/results.md about paused simulations.
 std::string DocumentPaused();
 
 }  // namespace viaduct::result

@@ -19,7 +19,7 @@ bool Succeeded(const ProgramEnd& end) {
          EndedWith(*end.wait_status, end.expected_status);
 }
 
-// A program in the background is to last as long as the run, or to end well by itself.
+// Whether a background program lasted as long as the run, or ended successfully by itself.
 bool HeldOut(const ProgramEnd& end) {
   return end.started &&
          (end.stopped || !end.wait_status || EndedWith(*end.wait_status, end.expected_status));
@@ -78,7 +78,7 @@ fields::KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
 void ProgramOutcome::SetText(std::string written) {
   text = std::move(written);
   size_t begin = text.size() - std::min(text.size(), kOutputInResults);
-  // Not in the middle of a character of UTF-8.
+  // The part must not begin in the middle of a UTF-8 character.
   while (begin > 0 && begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
   program.output = text.substr(begin);
 }

@@ -17,25 +17,25 @@ struct ProgramResult {
   bool ok = false;
   std::string output = {};
 
-  // "ok", "FAILED", or of one in the background, whose status is ignored, "ended early".
+  // Returns "ok" or "FAILED"; "ended early" for a background program, whose status is ignored.
   std::string Verdict() const;
 
   static fields::KeysOf<ProgramResult> Keys();
 };
 
-// How a program's run ended, and what was expected of it.
+// The end of a program's run, and the expected end.
 struct ProgramEnd {
   bool started = false;
-  std::string trouble = {};             // why it could not be started
-  std::optional<int> wait_status = {};  // of waitpid(2); absent while it runs
+  std::string trouble = {};             // the reason, if it could not be started
+  std::optional<int> wait_status = {};  // from waitpid(2); absent while it runs
   bool timed_out = false;               // killed because of its timeout
   bool stopped = false;                 // stopped because the run ended
   int expected_status = 0;
   std::optional<Duration> timeout = {};
 };
 
-// A program's result, its output (of very much, the beginning and the end), and how it failed the
-// expectations of the scenario ("" if it did not).
+// A program's result, its output (if it is very long, the beginning and the end), and how it failed
+// the expectations of the scenario ("" if it did not).
 struct ProgramOutcome {
   ProgramResult program;
   std::string text, failure;
@@ -43,8 +43,8 @@ struct ProgramOutcome {
 
   // Stores the output, and its last part in the result.
   void SetText(std::string written);
-  // Records how it ended and whether that was expected. For a background program any end is
-  // accepted once it has started.
+  // Records how the program ended and whether that was expected. For a background program any end
+  // is accepted once it has started.
   void Judge(const ProgramEnd& end);
 
   static fields::KeysOf<ProgramOutcome> Keys();

@@ -58,14 +58,15 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// When the n-th of its packets was sent, if they were at even distances. `to`: when the gap ends.
+// Returns the time at which the gap's n-th packet was sent, if the packets were sent at even
+// distances. `to`: the end of the gap.
 double SentAt(const Gap& gap, std::optional<double> to, uint64_t n) {
   if (!to) return gap.from;
   return gap.from +
          (*to - gap.from) * static_cast<double>(n + 1) / static_cast<double>(gap.lost + 1);
 }
 
-// `from`, `until`, `end` (the flow's): s since the flow's start.
+// `from`, `until`, `end` (of the flow): s since the flow's start.
 std::optional<FlowRecovery> RecoveryOf(const FlowResult& flow, double from, double until,
                                        std::optional<double> end) {
   FlowRecovery recovery{flow.name, 0, 0, std::nullopt};

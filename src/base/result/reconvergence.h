@@ -1,4 +1,4 @@
-// How long routes and flows took to recover from each event of a run.
+// The time that routes and flows took to recover from each event of a run.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@ namespace viaduct::result {
 
 struct RunResult;
 
-// What changed in a node's route table at once.
+// A change of a node's route table.
 struct RouteChange {
   double at = 0;  // s, since convergence
   std::string node;
-  std::vector<std::string> added, replaced, removed;  // as `ip route` writes routes
+  std::vector<std::string> added, replaced, removed;  // routes in the format of `ip route`
 
   static fields::KeysOf<RouteChange> Keys();
 };
 
-// Of a flow that lost packets after an event, and until it recovered or something else happened.
+// The recovery of a flow that lost packets after an event; covers the time until it recovered or
+// the next event.
 struct FlowRecovery {
   std::string flow;
   uint64_t lost = 0;
-  double last_lost = 0;          // s since the event, when it was sent
-  std::optional<double> steady;  // s since the event, when the first of those that came was sent
+  double last_lost = 0;          // s since the event: sending of the last lost packet
+  std::optional<double> steady;  // s since the event: sending of the first packet that arrived
 
   static fields::KeysOf<FlowRecovery> Keys();
 };
@@ -41,10 +42,11 @@ struct Reconvergence {
   static fields::KeysOf<Reconvergence> Keys();
 };
 
-// So many packets in a row that arrive are an end of losses.
+// The number of consecutive packets that must arrive for losses to be over.
 inline constexpr uint64_t kSteadyPackets = 10;
 
-// For each change of a link, in the order of their times. Flows with omitted gaps are left out.
+// Returns the recovery from each change of a link, in the order of time. Flows with omitted gaps
+// are left out.
 std::vector<Reconvergence> FindReconvergence(const RunResult& run);
 
 }  // namespace viaduct::result

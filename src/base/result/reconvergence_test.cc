@@ -57,13 +57,13 @@ TEST(ReconvergenceTest, EndsWithTheNextEventAndWithTheFlow) {
 }
 
 TEST(ReconvergenceTest, AGapThatIsOpenEndsWithItsFlow) {
-  // Nothing arrives after 2.9 s of the flow, which ends at 3.9: at 4.9 s of the run.
+  // No packet arrives after 2.9 s of the flow, which ends at 3.9 s: at 4.9 s of the run.
   RunResult run = Made({{2.9, std::nullopt, 30, 9}}, {{"a-b", "down", 4.45}, {"a-b", "up", 6}});
   run.flows[0].end = 4.9;
   const auto found = FindReconvergence(run);
   ASSERT_EQ(found.size(), 2);
   ASSERT_EQ(found[0].flows.size(), 1);
-  EXPECT_EQ(found[0].flows[0].lost, 4);  // of nine at 4.0, 4.1 and so on
+  EXPECT_EQ(found[0].flows[0].lost, 4);  // four of the nine sent at 4.0, 4.1...
   EXPECT_NEAR(found[0].flows[0].last_lost, 0.35, 1e-9);
   EXPECT_TRUE(found[1].flows.empty()) << "it had ended";
 }

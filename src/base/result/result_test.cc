@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre, testing::HasSubstr, testing::Not, testing::Pair;
 
-constexpr int kStatus2 = 2 << 8;  // as waitpid(2) has it: exit status 2
+constexpr int kStatus2 = 2 << 8;  // exit status 2 in the format of waitpid(2)
 constexpr int kKilled = 9;        // SIGKILL
 
 ProgramOutcome Judged(const ProgramEnd& end, bool background = false) {
@@ -69,7 +69,7 @@ TEST(RecordTest, KeysOfAMemberStandAmongTheTypesOwn) {
 
 TEST(FlowTest, CountsNoPacketTwice) {
   FlowResult flow;
-  flow.Count(10, 12);  // some came twice
+  flow.Count(10, 12);  // some arrived twice
   EXPECT_EQ(flow.loss, 0.0);
   flow.Count(0, 0);
   EXPECT_EQ(flow.loss, 0.0);
@@ -109,7 +109,7 @@ TEST(ProgramTest, InTheBackgroundItHasOnlyToStart) {
   EXPECT_EQ(absent.program.Verdict(), "FAILED");
 }
 
-// The status of such a program is ignored, but the program is not said to have ended well.
+// The status of a background program is ignored, but the program is not reported as "ok".
 TEST(ProgramTest, InTheBackgroundItMayEndEarly) {
   ProgramOutcome daemon = Judged({.started = true, .wait_status = kStatus2}, true);
   daemon.program.seconds = 0.02;
@@ -173,7 +173,7 @@ TEST(HubResultTest, IsNotValidOfEventsAlone) {
   hub.events.p99_ns = 50;
   hub.Judge(0, limit);
   EXPECT_EQ(hub.verdict, Verdict::kNotJudged) << "no frame came from any client";
-  hub.frames = hub.events;  // of a lab's own links
+  hub.frames = hub.events;  // frames of a lab's own links
   hub.Judge(0, limit);
   EXPECT_EQ(hub.verdict, Verdict::kNotJudged);
   hub.Judge(1, limit);
@@ -379,7 +379,7 @@ TEST(LossesTest, SayHowManyHaveNoPlace) {
   run.engine->pipelines[0].fates = {{"delivered", 50}, {"lost", 20}, {"no_memory", 1}};
   run.engine->pipelines[0].corrupted = 3;
   EXPECT_EQ(LostElsewhere(run), 60u - 5 - 4 - 20 - 1 - 3);
-  run.engine->pipelines[0].fates["queue_full"] = 1000;  // of other packets too
+  run.engine->pipelines[0].fates["queue_full"] = 1000;  // losses of other packets included
   EXPECT_EQ(LostElsewhere(run), 0u);
 }
 

@@ -23,8 +23,8 @@ struct LinkNodes {
   std::string name;
   std::vector<std::string> nodes;
   std::optional<std::string> wifi;  // the IEEE 802.11 standard, of a Wi-Fi channel
-  // What its nodes' packets undergo from the start: of each of a pair, where they differ; empty: of
-  // a plain wire.
+  // The SPECs of the nodes' packets from the start: one, or one for each node of a pair if they
+  // differ; empty for a plain wire.
   std::vector<std::string> specs = {};
 
   static fields::KeysOf<LinkNodes> Keys();
@@ -41,14 +41,15 @@ struct ScenarioSummary {
   static fields::KeysOf<ScenarioSummary> Keys();
 };
 
-// Which nodes can reach which. Pairs are ordered: (a, b) is not (b, a).
+// The reachability of nodes from each other. Pairs are ordered: (a, b) is not (b, a).
 struct Convergence {
   double seconds = 0;
   uint32_t reachable = 0, pairs = 0;
   std::vector<std::pair<std::string, std::string>> unreachable = {};  // from, to
-  // The protocol looks for a route when a packet needs it, so nothing was waited for or counted.
+  // True if the protocol looks for a route when a packet needs it: nothing was waited for or
+  // counted.
   std::optional<bool> on_demand = std::nullopt;
-  // The routes are those of the nodes' programs (routing: none), so nothing was waited for or
+  // True if the routes are those of the nodes' programs (routing: none): nothing was waited for or
   // counted.
   std::optional<bool> by_programs = std::nullopt;
 
@@ -66,8 +67,8 @@ struct LinkEvent {
 struct Capture {
   std::string link, file;
   uint64_t frames = 0, dropped = 0;
-  std::optional<uint64_t> unfinished;  // frames that are not as on a wire; not 0
-  std::string error = {};              // why the file is not whole
+  std::optional<uint64_t> unfinished;  // frames that differ from those on a wire; not 0
+  std::string error = {};              // the reason, if the file is not whole
 
   static fields::KeysOf<Capture> Keys();
 };
@@ -102,9 +103,9 @@ struct RoutePolls {
   double seconds = 0;
   double interval = 0;  // s
 
-  // Above the usual 0.1 s, because it took too much time.
+  // Whether the interval is above the usual 0.1 s, because reading took too much time.
   bool IsStretched() const { return interval > 0.15; }
-  // The kernels follow a route's change later than most protocols' neighbours notice one.
+  // Whether the kernels follow a route's change later than most protocols' neighbours notice one.
   bool IsVoid() const { return interval > kMaxInterval; }
 
   static constexpr double kMaxInterval = 1;  // s
@@ -114,23 +115,24 @@ struct RoutePolls {
 // The protocols' routes at an instant, from node to node.
 struct RouteSample {
   double at = 0;  // s, since convergence
-  // Of each node, for each other one, the neighbour to which it sends; "": it has no route.
+  // The neighbour to which each node (first key) sends packets for another node (second key); "":
+  // it has no route.
   std::map<std::string, std::map<std::string, std::string>> next;
 
   static fields::KeysOf<RouteSample> Keys();
 };
 
-// How the routes of a node's protocol became known.
+// The method by which the routes of a node's protocol are read.
 struct RouteReading {
-  std::string protocol;     // its TypeId
+  std::string protocol;     // the protocol's ns-3 TypeId
   std::string method;       // "printed table"
-  std::string reason = {};  // why no better method served
+  std::string reason = {};  // the reason for not using a better method
   std::vector<std::string> nodes;
 
   static fields::KeysOf<RouteReading> Keys();
 };
 
-// What the simulator itself reports at the end of a run.
+// The simulator's report at the end of a run.
 struct SimulatorReport {
   std::optional<Timing> timing;       // real time only
   std::optional<Timing> port_timing;  // real time only, of frames at the simulator's ports
@@ -139,34 +141,35 @@ struct SimulatorReport {
   std::map<std::string, uint64_t> routes;
   std::vector<RouteSample> route_samples;                // if the scenario asks for them
   std::vector<RouteChange> route_changes;                // mode offload
-  std::optional<uint64_t> route_changes_omitted;         // routes, if there was no more room
+  std::optional<uint64_t> route_changes_omitted;         // routes, beyond the maximum of the list
   std::optional<RoutePushes> route_pushes;               // real modes only
-  std::optional<RoutePolls> route_polls;                 // real modes, if there are some
+  std::optional<RoutePolls> route_polls;                 // real modes, if routes are polled
   std::vector<RouteReading> route_readings;              // mode offload
-  std::vector<std::string> refused;                      // a line for each
-  std::vector<std::string> exceeded;                     // a line for each limit
+  std::vector<std::string> refused;                      // one line each
+  std::vector<std::string> exceeded;                     // one line for each limit
   std::optional<std::vector<std::string>> unsupported;   // real modes only
   std::optional<std::vector<std::string>> assumptions;   // mode simulate only
   std::optional<std::vector<StateFiles>> state;          // mode simulate only
-  std::map<std::string, std::vector<double>> positions;  // m: x, y, z; of those that are somewhere
+  std::map<std::string, std::vector<double>> positions;  // m: x, y, z; nodes that have a place
   std::vector<Capture> captures;
 
   static fields::KeysOf<SimulatorReport> Keys();
 };
 
-// A key of NodePlane::drops: packets without a route that came faster than the simulator read them.
+// A key of NodePlane::drops: packets without a route that arrived faster than the simulator read
+// them.
 inline constexpr const char* kUpcallQueueFull = "upcall_queue_full";
 
-// Where a node's packets were forwarded (plane/fib/data_plane.h).
+// The data plane that forwarded a node's packets (plane/fib/data_plane.h).
 struct NodePlane {
   std::string name, reason;
-  // What came in, by interface and by what became of it, where the data plane counts.
+  // Received packets by interface and by their outcome, if the data plane counts them.
   std::map<std::string, std::map<std::string, uint64_t>> packets;
   std::map<std::string, uint64_t> drops;  // packets, by cause, while the traffic ran
   static fields::KeysOf<NodePlane> Keys();
 };
 
-// A host of a lab that several have.
+// A host of a lab that runs on several hosts.
 struct HostResult {
   std::string name, address;
   std::vector<std::string> nodes;
@@ -185,15 +188,15 @@ struct RunResult {
   std::vector<FlowResult> flows;
   std::vector<ProgramResult> programs;
   std::vector<LinkEvent> events;
-  std::optional<Timing> event_timing;            // of `events`; real modes
-  std::vector<Reconvergence> reconvergence;      // of `events`
-  std::optional<EngineResult> engine;            // of the links, if any has a SPEC
-  std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel tells
-  std::map<std::string, NodePlane> data_planes;  // by node; real modes
+  std::optional<Timing> event_timing;            // the lateness of `events`; real modes
+  std::vector<Reconvergence> reconvergence;      // the recovery from each of `events`
+  std::optional<EngineResult> engine;            // the links' engine, if a link has a SPEC
+  std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel reports them
+  std::map<std::string, NodePlane> data_planes;  // node to data plane; real modes
   SimulatorReport simulator;
-  std::vector<HostResult> hosts;  // of a lab on several
+  std::vector<HostResult> hosts;  // only for a lab on several hosts
   Verdict verdict = Verdict::kNotJudged;
-  std::vector<std::string> judged, not_judged;  // what the verdict covers, and what it does not
+  std::vector<std::string> judged, not_judged;  // the parts that the verdict covers, and the rest
   std::vector<std::string> failures;
   int status = 0;  // ExitStatus
 

@@ -12,7 +12,7 @@
 
 namespace viaduct::result {
 
-// kNotJudged: there was no limit, or nothing was measured.
+// kNotJudged: without a limit, or without any measurement.
 enum class Verdict { kNotJudged, kValid, kVoid };
 // Returns "not judged", "VALID" or "VOID".
 const char* VerdictName(Verdict verdict);
@@ -25,31 +25,34 @@ struct Timing {
   int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
   std::optional<int64_t> p90_ns, p999_ns;  // path engine only
   std::optional<double> mean_ns;
-  std::optional<int64_t> limit_ns;  // of p99
-  // Frames that the product itself lost where this was measured; they are later than any limit.
+  std::optional<int64_t> limit_ns;  // the limit of p99
+  // Frames that the product itself lost where this was measured; they count as later than any
+  // limit.
   std::optional<uint64_t> lost;
   std::optional<int> nice;         // simulator only
-  std::optional<bool> over_limit;  // by the simulator's own count of events, not the histogram
+  std::optional<bool> over_limit;  // counted by the simulator, not from the histogram
 
   static fields::KeysOf<Timing> Keys();
 };
 
-// Computed from a histogram of nanoseconds.
+// Computes the timing from a histogram of nanoseconds.
 Timing Summarize(const Histogram& lateness);
-// The same with the further statistics of the path engine: p90, p99.9 and the mean.
+// Computes the timing with the further statistics of the path engine: p90, p99.9 and the mean.
 Timing SummarizeFinely(const Histogram& lateness);
-// The verdict by the limit that is set: VOID if p99 is above it, or more than one in a hundred was
-// lost.
+// Returns the verdict by the limit that is set: VOID if p99 is above it, or more than one in a
+// hundred frames was lost.
 Verdict VerdictOf(const Timing& timing);
 // Sets the limit, if there is one, and returns the verdict.
 Verdict Judge(Timing& timing, std::optional<Duration> limit);
-// Of several measurements: VOID if one is, not judged if none was judged.
+// Returns the verdict of two measurements together: VOID if one is, not judged if none was judged.
 Verdict Worse(Verdict a, Verdict b);
-// Of what has failed nothing is VALID: what was measured then is not what was asked for.
+// Returns the verdict, but "not judged" instead of VALID if there are failures: a failed run did
+// not measure what was asked for.
 Verdict UnlessFailed(Verdict verdict, const std::vector<std::string>& failures);
 
-// "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
-// `whose` is printed before the numbers ("links "); `failures` are those of what was measured.
+// Returns "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
+// `whose` is printed before the numbers ("links "); `failures` are the failures of the measured run
+// or path.
 std::string TimingLine(const Timing& timing, const std::string& whose = "",
                        const std::vector<std::string>& failures = {});
 

@@ -8,15 +8,15 @@
 
 namespace viaduct {
 
-// The Levenshtein distance: how many bytes must be inserted, deleted or replaced to turn one text
-// into the other.
+// Returns the Levenshtein distance: the number of bytes that must be inserted, deleted or replaced
+// to turn one text into the other.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// The one of `known` that `word` is most like; "" if it is like none: two bytes may differ, or a
-// third of a longer word.
+// Returns the word of `known` that is most similar to `word`; "" if none is similar. Two bytes may
+// differ, or a third of a longer word.
 std::string Nearest(std::string_view word, const std::vector<std::string>& known);
 
-// The same as the part of a message: "; did you mean 'WORD'?", or "" if there is none.
+// Returns Nearest() as part of a message, "; did you mean 'WORD'?", or "" if no word is similar.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace viaduct

@@ -9,19 +9,20 @@ namespace viaduct {
 
 class KeptText {
  public:
-  // How many bytes are kept: one half of them are the first, the other the last.
+  // `most`: the number of bytes that are kept, one half from the beginning of the text, the other
+  // half from its end.
   explicit KeptText(size_t most) : half_(most / 2) {}
 
   void Append(std::string_view text);
-  // Everything, if it was no more than can be kept; else a line in the middle says how many bytes
-  // were left out.
+  // Returns the whole text if it was short enough; otherwise a line in the middle states the number
+  // of bytes that were left out.
   std::string Text() const;
 
  private:
   size_t half_;
   size_t bytes_ = 0;  // in total
   std::string head_;
-  std::string tail_;  // of what is not in the head; up to two halves, so that moving it is rare
+  std::string tail_;  // end of the text after the head; up to two halves, so that moving is rare
 };
 
 }  // namespace viaduct

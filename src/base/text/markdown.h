@@ -6,7 +6,8 @@
 
 namespace viaduct {
 
-// `text` as a cell of a Markdown table: its lines are joined, its vertical bars escaped.
+// Returns `text` as a cell of a Markdown table: with its lines joined and its vertical bars
+// escaped.
 std::string TableCell(std::string_view text);
 
 }  // namespace viaduct

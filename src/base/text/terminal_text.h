@@ -1,4 +1,4 @@
-// Text of unknown origin in a line for a person.
+// Text of unknown origin in a line for a user.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,9 +8,9 @@
 
 namespace viaduct {
 
-// `text` with control characters as "\x1b", so that no name in a message can command a terminal
-// (escape sequences, ECMA-48): also those of C1, which are two bytes of UTF-8. Line ends and tabs
-// stay.
+// Returns `text` with control characters as "\x1b", so that no name in a message can command a
+// terminal (escape sequences, ECMA-48), including those of C1, which are two bytes of UTF-8. Line
+// ends and tabs stay.
 inline std::string TerminalText(std::string_view text) {
   std::string shown;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -23,7 +23,8 @@ inline std::string TerminalText(std::string_view text) {
   }
   return shown;
 }
-// The same for what is part of a line, such as the cell of a table: line ends and tabs, too.
+// Returns TerminalText() with line ends and tabs escaped, too: for part of a line, such as the cell
+// of a table.
 inline std::string TerminalLine(std::string_view text) {
   std::string shown;
   for (const char c : TerminalText(text)) {

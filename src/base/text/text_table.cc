@@ -8,7 +8,7 @@
 namespace viaduct::result {
 namespace {
 
-// How many columns of a terminal the text takes; every UTF-8 sequence counts as one.
+// Returns the number of terminal columns that the text takes; every UTF-8 sequence counts as one.
 size_t Width(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -6,11 +6,11 @@
 
 namespace viaduct::result {
 
-// Which columns hold mostly numbers and are right-aligned, including their heads. The first row is
-// the head; shorter rows are remarks and are ignored.
+// Returns whether each column holds mostly numbers; such columns are right-aligned, including their
+// heads. The first row is the head; shorter rows are remarks and are ignored.
 std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& rows);
-// Rows of cells as aligned columns; the first row is the head. No cell can command a terminal
-// (TerminalLine()).
+// Returns rows of cells as aligned columns; the first row is the head. No cell can command a
+// terminal (TerminalLine()).
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace viaduct::result

@@ -34,8 +34,8 @@ struct IpAddress {
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;
 };
 
-// An address with a prefix length ("10.0.0.1/24"). The host bits are kept: it serves for
-// interface addresses too; Network() clears them.
+// An address with a prefix length ("10.0.0.1/24"). The host bits are kept, so that it also serves
+// for interface addresses; Network() clears them.
 struct IpPrefix {
   IpAddress address;
   int length = 0;                                // bits

@@ -7,14 +7,15 @@
 
 namespace viaduct::wire {
 
-// IPv6's fe80::/10 (RFC 4291 section 2.5.6); IPv4 has none that matters here.
+// Whether an address is in IPv6's fe80::/10 (RFC 4291 section 2.5.6); IPv4 has no link-local
+// addresses that matter here.
 inline bool IsLinkLocal(const IpAddress& address) {
   return address.family == Family::kIpv6 && address.bytes[0] == 0xFE &&
          (address.bytes[1] & 0xC0) == 0x80;
 }
 
-// The MAC address of which an IPv6 link-local address was made (modified EUI-64, RFC 4291 appendix
-// A). None: of another address.
+// Returns the MAC address from which an IPv6 link-local address was made (modified EUI-64, RFC 4291
+// appendix A); nothing for another address.
 inline std::optional<MacAddress> MacOfLinkLocal(const IpAddress& address) {
   const auto& bytes = address.bytes;
   if (!IsLinkLocal(address) || bytes[11] != 0xFF || bytes[12] != 0xFE) return std::nullopt;
@@ -23,7 +24,7 @@ inline std::optional<MacAddress> MacOfLinkLocal(const IpAddress& address) {
                      bytes[14], bytes[15]}};
 }
 
-// 127.0.0.0/8, ::1.
+// Whether an address is in 127.0.0.0/8, or is ::1.
 inline bool IsLoopback(const IpAddress& address) {
   if (address.family == Family::kIpv4) return address.bytes[0] == 127;
   IpAddress one{Family::kIpv6, {}};
@@ -31,7 +32,7 @@ inline bool IsLoopback(const IpAddress& address) {
   return address == one;
 }
 
-// The broadcast address of an IPv4 network: all host bits are one.
+// Returns the broadcast address of an IPv4 network: all host bits are one.
 inline IpAddress BroadcastOf(const IpPrefix& network) {
   IpAddress broadcast = network.address;
   for (int bit = network.length; bit < 32; ++bit) {

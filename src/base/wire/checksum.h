@@ -1,7 +1,7 @@
 // The Internet checksum (RFC 1071), its incremental update (RFC 1624), pseudo-headers (RFC 768,
 // 9293, 8200 section 8.1).
 //
-// A checksum here is the 16-bit field's value as Load16 reads it.
+// A checksum here is the value of the 16-bit field as Load16 reads it.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace viaduct::wire {
 
-// The ones-complement sum of 16-bit words, not yet inverted; an odd last byte counts as the high
-// half of a word. Sums of parts of even length add up: Sum(b, Sum(a)) is the sum of a then b.
+// Returns the ones-complement sum of 16-bit words, not yet inverted; an odd last byte counts as the
+// high half of a word. Sums of parts of even length add up: Sum(b, Sum(a)) is the sum of a then b.
 uint32_t Sum(ConstBytes bytes, uint32_t start = 0);
 
 // Folds to 16 bits and inverts.
@@ -21,25 +21,26 @@ uint16_t FinishChecksum(uint32_t sum);
 
 inline uint16_t InternetChecksum(ConstBytes bytes) { return FinishChecksum(Sum(bytes)); }
 
-// The checksum after one word it covers changed (RFC 1624, equation 3).
+// Returns the checksum after a change of one word that it covers (RFC 1624, equation 3).
 uint16_t UpdateChecksum(uint16_t checksum, uint16_t old_word, uint16_t new_word);
 
-// The pseudo-header's part of a transport checksum. `length`: transport header and payload.
+// Returns the pseudo-header's part of a transport checksum. `length`: transport header and payload,
+// bytes.
 uint32_t PseudoHeaderSum(const IpAddress& source, const IpAddress& destination, uint8_t protocol,
                          uint32_t length);
 
-// Checksum of a UDP, TCP or ICMPv6 segment whose checksum field holds zero. UDP: a result of zero
-// is returned as 0xffff, because zero on the wire means "no checksum" (RFC 768).
+// Returns the checksum of a UDP, TCP or ICMPv6 segment whose checksum field holds zero. For UDP a
+// result of zero is returned as 0xffff, because zero on the wire means "no checksum" (RFC 768).
 uint16_t TransportChecksum(const IpAddress& source, const IpAddress& destination, uint8_t protocol,
                            ConstBytes segment);
 
-// True when the checksum of `segment` is correct.
+// Whether the checksum of `segment` is correct.
 bool TransportChecksumIsRight(const IpAddress& source, const IpAddress& destination,
                               uint8_t protocol, ConstBytes segment);
 
 // Completes a checksum that the kernel left partial (CHECKSUM_PARTIAL): the field at start + offset
-// holds the pseudo-header sum; sums from `start` to the end of the frame. False, and nothing
-// written, when the field is not inside the frame.
+// holds the pseudo-header sum; sums from `start` to the end of the frame. Returns false and writes
+// nothing if the field is not inside the frame.
 bool CompletePartialChecksum(Bytes frame, size_t start, size_t offset);
 
 }  // namespace viaduct::wire

@@ -13,7 +13,7 @@ namespace {
 
 using packet::FromHex;
 
-// One word at a time, as RFC 1071 section 4.1 writes it.
+// Sums one word at a time, as in RFC 1071 section 4.1.
 uint16_t PlainChecksum(ConstBytes bytes) {
   uint32_t sum = 0;
   for (size_t i = 0; i < bytes.size(); i += 2) {

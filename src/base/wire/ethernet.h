@@ -1,7 +1,7 @@
 // Link-layer formats: Ethernet II, 802.1Q, MPLS label stack entries, ARP for IPv4.
 //
-// Everywhere in this library: Parse() returns nothing when the bytes are too short or contradict
-// the format; Write() needs kSize bytes of room and returns how many it wrote.
+// Everywhere in this library: Parse() returns nothing if the bytes are too short or contradict the
+// format; Write() needs a buffer of at least kSize bytes and returns the number of bytes written.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ inline constexpr uint16_t kMpls = 0x8847;
 
 inline constexpr MacAddress kBroadcastMac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 
-// The MAC address an IP multicast group is sent to: RFC 1112 section 6.4, RFC 2464 section 7.
+// Returns the MAC address to which an IP multicast group is sent: RFC 1112 section 6.4, RFC 2464
+// section 7.
 MacAddress MulticastMac(const IpAddress& group);
 
 struct EthernetHeader {
@@ -38,20 +39,20 @@ struct EthernetHeader {
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 };
 
-// What follows an EtherType of kVlan or kServiceVlan.
+// The tag that follows an EtherType of kVlan or kServiceVlan.
 struct VlanTag {
   static constexpr size_t kSize = 4;
   uint8_t priority = 0;  // PCP, 0..7
   bool drop_eligible = false;
   uint16_t id = 0;    // 0..4095
-  uint16_t type = 0;  // EtherType of what follows
+  uint16_t type = 0;  // EtherType of the payload
 
   static std::optional<VlanTag> Parse(ConstBytes bytes);
   size_t Write(Bytes bytes) const;
   friend bool operator==(const VlanTag&, const VlanTag&) = default;
 };
 
-// RFC 3032 section 2.1.
+// An MPLS label stack entry (RFC 3032 section 2.1).
 struct MplsLabel {
   static constexpr size_t kSize = 4;
   uint32_t label = 0;         // 20 bits
@@ -64,7 +65,8 @@ struct MplsLabel {
   friend bool operator==(const MplsLabel&, const MplsLabel&) = default;
 };
 
-// RFC 826 for Ethernet and IPv4; Parse() returns nothing for other address kinds.
+// An ARP packet (RFC 826) for Ethernet and IPv4; Parse() returns nothing for other kinds of
+// addresses.
 struct ArpPacket {
   static constexpr size_t kSize = 28;
   enum Operation : uint16_t { kRequest = 1, kReply = 2 };

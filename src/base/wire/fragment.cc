@@ -6,9 +6,9 @@ namespace viaduct::forward {
 namespace {
 
 constexpr uint16_t kMoreFragments = 0x2000;
-constexpr uint8_t kEnd = 0, kNoOperation = 1, kCopied = 0x80;  // of options
+constexpr uint8_t kEnd = 0, kNoOperation = 1, kCopied = 0x80;  // types of options; flag of a type
 
-// Options that are not to be copied into fragments other than the first become "no operation".
+// Replaces options that must not be copied into fragments other than the first by "no operation".
 void KeepCopiedOptions(wire::Bytes options) {
   for (size_t at = 0; at < options.size() && wire::Load8(&options[at]) != kEnd;) {
     const uint8_t kind = wire::Load8(&options[at]);

@@ -8,9 +8,9 @@
 
 namespace viaduct::forward {
 
-// Cuts a packet, without link-layer header, into fragments of at most `mtu` bytes: calls
-// make(size) for the memory of each, and use(fragment) when it is written. The packet may be a
-// fragment itself. `mtu` leaves room for 8 bytes at least.
+// Cuts a packet, without link-layer header, into fragments of at most `mtu` bytes: calls make(size)
+// for the memory of each fragment, and use(fragment) when it is written. The packet may be a
+// fragment itself. `mtu` must allow at least 8 bytes of payload.
 void Fragment(const wire::Ipv4Header& header, wire::ConstBytes packet, size_t mtu,
               const std::function<wire::Bytes(size_t size)>& make,
               const std::function<void(wire::Bytes fragment)>& use);

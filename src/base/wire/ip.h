@@ -33,7 +33,7 @@ IpAddress LoadAddress(Family family, const std::byte* at);
 void StoreAddress(std::byte* at, const IpAddress& address);
 
 struct Ipv4Header {
-  static constexpr size_t kSize = 20;  // without options
+  static constexpr size_t kSize = 20;  // the header without options
   uint8_t header_length = kSize;       // bytes, options included
   uint8_t tos = 0;                     // DSCP and ECN
   uint16_t total_length = kSize;       // bytes; 0 in super-frames over 65535 bytes (BIG TCP)
@@ -43,12 +43,12 @@ struct Ipv4Header {
   uint16_t fragment_offset = 0;  // in units of 8 bytes
   uint8_t ttl = 64;
   uint8_t protocol = 0;
-  uint16_t checksum = 0;  // as parsed; Write() computes its own
+  uint16_t checksum = 0;  // the parsed value; ignored by Write()
   IpAddress source;
   IpAddress destination;
 
-  // Checks that version and lengths are consistent and that the whole header is there; checks
-  // neither the checksum nor that the packet is complete.
+  // Checks that version and lengths are consistent and that the whole header is present; checks
+  // neither the checksum nor whether the packet is complete.
   static std::optional<Ipv4Header> Parse(ConstBytes bytes);
   // Writes header_length bytes with the right checksum: options, if any, as zeros (end of options).
   size_t Write(Bytes bytes) const;

@@ -26,8 +26,8 @@ bool IsSkippedExtension(uint8_t protocol) {
          protocol == ip_protocol::kDestinationOptions;
 }
 
-// RFC 8200 section 4: next header, length in 8 bytes not counting the first 8. The loop terminates
-// because each step advances at least 8 bytes.
+// Skips extension headers (RFC 8200 section 4): next header, length in 8 bytes not counting the
+// first 8. The loop terminates because each step advances at least 8 bytes.
 std::optional<IpLayers> BehindExtensions(ConstBytes packet, IpLayers layers) {
   while (IsSkippedExtension(layers.protocol)) {
     if (layers.transport + 8 > layers.end) return std::nullopt;

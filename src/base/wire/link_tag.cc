@@ -13,7 +13,7 @@ constexpr uint32_t kLabel = 0xfffff000;
 constexpr uint32_t kBottomOfStack = 0x100;
 constexpr uint8_t kDefaultTtl = 64;
 
-// The EtherType of the payload of the last label of a stack; 0: unknown.
+// Returns the EtherType of the payload of the last label of a stack; 0: unknown.
 uint16_t TypeUnderLabel(ConstBytes payload) {
   const uint8_t first = payload.empty() ? 0 : Load8(payload.data()) >> 4;
   return first == 4 ? ether_type::kIpv4 : first == 6 ? ether_type::kIpv6 : uint16_t{0};
@@ -66,7 +66,7 @@ std::optional<Bytes> PopTag(Bytes frame) {
     Store16(shorter.data() + kMacs, type);
     return shorter;
   }
-  // The EtherType after a VLAN tag is already in its place.
+  // The EtherType after a VLAN tag is in its place already.
   std::memmove(shorter.data(), frame.data(), kMacs);
   return shorter;
 }

@@ -12,38 +12,38 @@ namespace viaduct::wire {
 
 struct LinkTag {
   enum class Kind : uint8_t { kNone, kVlan, kMpls };
-  static constexpr size_t kSize = 4;  // what either kind adds to a frame
+  static constexpr size_t kSize = 4;  // bytes of a tag of either kind
   Kind kind = Kind::kNone;
-  uint16_t type = 0;  // the EtherType that announces it
+  uint16_t type = 0;  // the EtherType before the tag
   uint32_t word = 0;  // VLAN: the TCI; MPLS: the label stack entry without its bottom-of-stack bit
 
-  // Priority 0; for MPLS the TTL that RFC 3443's short-pipe model gives a tunnel's entry.
+  // Create a tag with priority 0; for MPLS with the TTL that RFC 3443's short-pipe model gives a
+  // tunnel's entry.
   static LinkTag Vlan(uint16_t id);
   static LinkTag Mpls(uint32_t label);
-  // The VLAN id or the label; 0 when there is none.
+  // Returns the VLAN id or the label; 0 if there is no tag.
   uint32_t Id() const;
-  // This tag with the id of `other`. Priority, drop eligibility and TTL are kept if both are of the
-  // same kind.
+  // Returns this tag with the id of `other`. Keeps priority, drop eligibility and TTL if both tags
+  // are of the same kind.
   LinkTag Renamed(const LinkTag& other) const;
   friend bool operator==(const LinkTag&, const LinkTag&) = default;
 };
 static_assert(std::is_trivially_copyable_v<LinkTag>);
 
-// The outermost tag of a frame; kNone for an untagged or too short one.
+// Returns the outermost tag of a frame; kNone for an untagged or too short frame.
 LinkTag OuterTag(ConstBytes frame);
 
 // Removes the outermost tag: the MAC addresses move kSize bytes forward, the rest stays in place.
-// Returns nothing and changes no byte when there is no tag, or when the last label of a stack
-// covers neither IPv4 nor IPv6 (a label does not say what it covers; the first four bits do, RFC
-// 4928).
+// Returns nothing and changes no byte if there is no tag, or if the last label of a stack covers
+// neither IPv4 nor IPv6 (a label does not identify its payload; the first four bits do, RFC 4928).
 std::optional<Bytes> PopTag(Bytes frame);
 
-// Whether the tag can be added to the frame: not if the frame is too short; an MPLS label only if
-// it carries IP or MPLS.
+// Whether the tag can be added to the frame: the frame must be long enough, and for an MPLS label
+// it must carry IP or MPLS.
 bool CanCarry(ConstBytes frame, const LinkTag& tag);
 
-// Adds a tag; needs kSize bytes of room before the frame. kNone changes nothing. Returns nothing
-// and changes no byte when the frame cannot carry it.
+// Adds a tag; needs kSize free bytes before the frame. kNone changes nothing. Returns nothing and
+// changes no byte if the frame cannot carry the tag.
 std::optional<Bytes> PushTag(Bytes frame, const LinkTag& tag);
 
 }  // namespace viaduct::wire

@@ -11,7 +11,7 @@ namespace {
 
 using namespace packet;
 
-// A frame with room before it, as a pool's slot has it.
+// A frame with free bytes before it, as in a slot of a pool.
 class Slot {
  public:
   explicit Slot(const Packet& packet) : memory_(8) {

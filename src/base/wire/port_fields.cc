@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kPortsSize = 4;  // both ports: the first four bytes of UDP and TCP
 
-// An IPv4 fragment's offset in units of 8 bytes; an IPv6 one's is in the header before its part.
+// Whether a fragment is not the first. An IPv4 fragment's offset is in units of 8 bytes; that of an
+// IPv6 fragment is in the header before the fragmented part.
 bool IsLaterFragment(ConstBytes packet, const IpLayers& layers) {
   if (!layers.fragment) return false;
   if (layers.family == Family::kIpv4) {
@@ -19,8 +20,8 @@ bool IsLaterFragment(ConstBytes packet, const IpLayers& layers) {
   return (Load16(packet.data() + layers.transport - 6) & 0xfff8) != 0;
 }
 
-// The fields of a packet whose transport header begins at `transport` and of which there are bytes
-// until `end`.
+// Returns the fields of a packet whose transport header begins at `transport` and whose available
+// bytes end at `end`.
 std::optional<PortFields> FieldsAt(const IpAddress& source, const IpAddress& destination,
                                    uint8_t protocol, size_t transport, size_t end) {
   if (protocol != ip_protocol::kUdp && protocol != ip_protocol::kTcp) return std::nullopt;
@@ -38,7 +39,7 @@ bool IsError(uint8_t protocol, uint8_t type) {
   return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
 }
 
-// The quoted packet at `at`, which may end anywhere after its IP header.
+// Returns the fields of the quoted packet at `at`, which may end anywhere after its IP header.
 std::optional<PortFields> QuotedAt(ConstBytes frame, size_t at, size_t end, Family family) {
   const ConstBytes quoted = frame.subspan(at, end - at);
   const auto layers = FindIpLayersInQuotation(quoted);
@@ -60,7 +61,7 @@ void SetPort(Bytes frame, const PortFields& fields, size_t at, uint16_t port) {
   std::byte* const checksum = frame.data() + *fields.checksum;
   const uint16_t covered = Load16(checksum);
   const bool is_udp = fields.protocol == ip_protocol::kUdp;
-  if (is_udp && covered == 0) return;  // RFC 768: it has none
+  if (is_udp && covered == 0) return;  // RFC 768: no checksum
   const uint16_t updated = UpdateChecksum(covered, before, port);
   Store16(checksum, is_udp && updated == 0 ? 0xffff : updated);
   if (fields.icmp) UpdateField(frame, *fields.icmp, covered, Load16(checksum));

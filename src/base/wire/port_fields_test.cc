@@ -30,7 +30,8 @@ TEST(PortFieldsTest, PortsChangeBehindARightChecksum) {
   }
 }
 
-// RFC 768: a checksum of 0 says that there is none, and one that is 0 is sent as 0xffff.
+// RFC 768: a checksum of 0 means that there is none, and a computed checksum of 0 is sent as
+// 0xffff.
 TEST(PortFieldsTest, AUdpPacketWithoutChecksumGetsNone) {
   auto frame = Build(Ethernet{} / Ipv4{} / Udp{.source = 5000} / Payload{"hello"});
   const auto fields = FindPorts(frame);
@@ -69,7 +70,7 @@ TEST(PortFieldsTest, OthersHaveNone) {
   }
 }
 
-// The packet that an error quotes, as bytes from its IP header on.
+// Returns the packet that an error quotes, as bytes from its IP header on.
 std::string Quoted(const packet::Packet& packet, size_t bytes) {
   const auto frame = Build(packet);
   const auto* const at = reinterpret_cast<const char*>(frame.data());
@@ -95,8 +96,8 @@ TEST(PortFieldsTest, QuotedPortsChangeBehindRightChecksums) {
     EXPECT_EQ(FindQuotedPorts(frame)->SourcePort(frame), 61234);
     EXPECT_THAT(Describe(frame), HasSubstr("checksum good"));
     EXPECT_THAT(Describe(frame), Not(HasSubstr("checksum bad")));
-    // The quoted packet's own checksum fits its new port: it is the one of a packet sent from
-    // there.
+    // The quoted packet's own checksum matches its new port: it equals that of a packet sent from
+    // this port.
     const auto asked =
         fields->destination.family == Family::kIpv4
             ? Ethernet{} / Ipv4{} / Udp{.source = 61234, .destination = 80} / Payload{"hello"}
@@ -107,7 +108,7 @@ TEST(PortFieldsTest, QuotedPortsChangeBehindRightChecksums) {
   }
 }
 
-// Of a fragmented packet, the first fragment is quoted with its Fragment header.
+// The first fragment of a fragmented packet is quoted with its Fragment header.
 TEST(PortFieldsTest, QuotedPortsAreFoundBehindExtensionHeaders) {
   const auto udp =
       Build(Ethernet{} / Ipv6{} / Udp{.source = 5000, .destination = 80} / Payload{"hello"});

@@ -16,27 +16,27 @@ namespace viaduct::wire {
 //  - IPv4: identification counting up from the super-frame's;
 //  - TCP: sequence number counting up; FIN and PSH on the last only, CWR on the first only
 //    (RFC 3168 section 6.1.2; tcp_offload.c, tcp_gso_segment());
-//  - UDP: a header of its own (udp_offload.c, __udp_gso_segment()); a checksum of zero over IPv4
+//  - UDP: a separate header (udp_offload.c, __udp_gso_segment()); a checksum of zero over IPv4
 //    stays zero unless it is partial.
-// Of a super-frame inside a tunnel (UDP: VXLAN, Geneve; GRE; IP in IP) the frames are inside of it,
-// too: the outer headers get lengths, identification and checksums of their own, as by the kernel
+// For a super-frame inside a tunnel (UDP: VXLAN, Geneve; GRE; IP in IP) the frames are inside it,
+// too: the outer headers get separate lengths, identification and checksums, as by the kernel
 // (udp_offload.c, __skb_udp_tunnel_segment(); gre_offload.c, gre_gso_segment()).
 // The super-frame must not change until the last frame is cut.
 class Segmenter {
  public:
-  // Returns nothing when the frame has no such layers, is a fragment, or gso_size is 0.
+  // Returns nothing if the frame has no TCP or UDP layer over IP, is a fragment, or gso_size is 0.
   // `partial_checksum`: the checksum field holds a pseudo-header sum. `checksum_start`: the offset
-  // of the transport header that it is in, by which a tunnel is known; 0: not known, the frame is
-  // in none.
+  // of the transport header with that field, from which a tunnel is recognized; 0: not known, the
+  // frame is in no tunnel.
   static std::optional<Segmenter> Begin(ConstBytes super_frame, uint16_t gso_size,
                                         bool partial_checksum, size_t checksum_start = 0);
 
   size_t HeaderBytes() const { return payload_start_; }
-  // Those that are cut: inside of the tunnel, if there is one.
+  // Returns the layers that are cut: those inside the tunnel, if there is one.
   const IpLayers& layers() const { return layers_; }
   bool Finished() const { return finished_; }
-  // Writes the next frame to the start of `memory` and returns its bytes there, or an empty span
-  // when it does not fit. Must not be called once Finished().
+  // Writes the next frame to the start of `memory` and returns its bytes there, or an empty span if
+  // it does not fit. Must not be called once Finished().
   Bytes Next(Bytes memory);
 
  private:
@@ -48,7 +48,7 @@ class Segmenter {
 
   ConstBytes super_frame_;
   IpLayers layers_;
-  std::optional<IpLayers> tunnel_;  // around those
+  std::optional<IpLayers> tunnel_;  // the outer layers
   size_t payload_start_ = 0;
   size_t gso_size_ = 0;
   bool with_checksum_ = true;

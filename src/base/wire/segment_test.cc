@@ -127,7 +127,7 @@ TEST(SegmenterTest, AUdpChecksumThatIsNoneStaysNone) {
 TEST(SegmenterTest, RefusesWhatItCannotCut) {
   const auto tcp = Build(Ethernet{} / Ipv4{} / Tcp{} / Counting(50));
   EXPECT_FALSE(Segmenter::Begin(tcp, 0, true));
-  EXPECT_FALSE(Segmenter::Begin(tcp, 65535, true));  // a frame no length field can say
+  EXPECT_FALSE(Segmenter::Begin(tcp, 65535, true));  // longer than a length field can express
   EXPECT_FALSE(Segmenter::Begin(ConstBytes(tcp).first(60), 10, true));
   EXPECT_FALSE(Segmenter::Begin(Build(Ethernet{} / Ipv4{} / Icmp{} / Counting(50)), 10, true));
   EXPECT_FALSE(Segmenter::Begin(Build(Ethernet{} / Arp{}), 10, true));
@@ -135,7 +135,7 @@ TEST(SegmenterTest, RefusesWhatItCannotCut) {
       Build(Ethernet{} / Ipv4{.more_fragments = true} / Udp{} / Counting(50)), 10, true));
 }
 
-// What is inside of a tunnel of `header`, as its payload.
+// Returns the content of a tunnel with `header`, as a payload.
 Payload Inside(const std::vector<std::byte>& header, const std::vector<std::byte>& inner) {
   std::string bytes(reinterpret_cast<const char*>(header.data()), header.size());
   bytes.append(reinterpret_cast<const char*>(inner.data()), inner.size());
@@ -149,7 +149,7 @@ std::vector<std::byte> BuildPacket(const Packet& packet) {
 }
 
 // Cuts `frame`, whose inner transport header is at `start`, into segments of 1000 bytes; describes
-// the outer headers of each, and what is inside from `inner` on.
+// the outer headers of each segment, and its inside from `inner` on.
 struct Nested {
   std::vector<std::string> outer, inner;
 };
@@ -207,7 +207,7 @@ TEST(SegmenterTest, CutsWhatIsInsideOfGreAndOfIp) {
   EXPECT_THAT(cut.inner, ElementsAre(testing::HasSubstr("checksum good / 1000 bytes"),
                                      testing::HasSubstr("checksum good / 100 bytes")));
 
-  // With GRE's own checksum, over its header and what follows.
+  // GRE with a checksum, over its header and its payload.
   const auto gre =
       Build(Ethernet{} / Ipv4{.protocol = 47} / Inside(FromHex("80000800 ffff0000"), inner));
   auto segmenter = Segmenter::Begin(gre, 1000, true, 42 + 20);

@@ -1,7 +1,7 @@
 // UDP (RFC 768), TCP (RFC 9293), ICMP (RFC 792) and ICMPv6 (RFC 4443) headers.
 //
-// Write() stores the `checksum` member unchanged: the checksum also covers the payload, see
-// base/wire/checksum.h.
+// Write() stores the `checksum` member unchanged: the checksum also covers the payload
+// (base/wire/checksum.h).
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ inline constexpr uint8_t kCwr = 0x80;
 }  // namespace tcp_flag
 
 struct TcpHeader {
-  static constexpr size_t kSize = 20;  // without options
+  static constexpr size_t kSize = 20;  // the header without options
   static constexpr size_t kChecksumOffset = 16;
   uint16_t source_port = 0;
   uint16_t destination_port = 0;
@@ -55,7 +55,7 @@ struct TcpHeader {
   friend bool operator==(const TcpHeader&, const TcpHeader&) = default;
 };
 
-// ICMP and ICMPv6 alike.
+// The header of both ICMP and ICMPv6.
 struct IcmpHeader {
   static constexpr size_t kSize = 8;
   static constexpr size_t kChecksumOffset = 2;

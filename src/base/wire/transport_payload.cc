@@ -8,7 +8,7 @@
 namespace viaduct::wire {
 namespace {
 
-// The 16-bit word at `at`, as the checksum counts it: an odd last byte is the high half.
+// Returns the 16-bit word at `at`, as the checksum counts it: an odd last byte is the high half.
 uint16_t WordAt(ConstBytes frame, size_t at, size_t end) {
   if (at + 1 < end) return Load16(frame.data() + at);
   return static_cast<uint16_t>(Load8(frame.data() + at) << 8);

@@ -1,4 +1,4 @@
-// The payload of UDP and TCP packets, and changes of it that their checksum does not show.
+// The payload of UDP and TCP packets, and changes of it that the checksum does not show.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,13 @@ struct TransportPayload {
   bool zero_means_none = false;  // UDP: RFC 768
 };
 
-// Nothing when the frame has none: neither UDP nor TCP, a fragment (whose checksum covers others,
-// too), malformed, or without payload. Tags, IPv4 options and IPv6 extension headers may precede.
+// Returns nothing if the frame has no such payload: neither UDP nor TCP, a fragment (whose checksum
+// covers others, too), malformed, or empty. Tags, IPv4 options and IPv6 extension headers may
+// precede it.
 std::optional<TransportPayload> FindTransportPayload(ConstBytes frame);
 
-// Flips bit `bit` (counted from the payload's first) and updates the checksum (RFC 1624), which is
-// as right or as wrong afterwards as before. A UDP packet without checksum gets none.
+// Flips bit `bit` (counted from the first of the payload) and updates the checksum (RFC 1624),
+// which stays as right or wrong as before. A UDP packet without checksum stays without one.
 void FlipPayloadBit(Bytes frame, const TransportPayload& payload, size_t bit);
 
 }  // namespace viaduct::wire

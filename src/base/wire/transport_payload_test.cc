@@ -26,7 +26,7 @@ TEST(TransportPayloadTest, PaddingIsNoPayload) {
   auto frame = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"abc"});
   frame.resize(60);
   EXPECT_EQ(FindTransportPayload(frame)->end, 14U + 20 + 8 + 3);
-  // Nor is what follows the length that UDP's header says.
+  // Bytes beyond the length in UDP's header are no payload either.
   auto shorter = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"abcdef"});
   Store16(&shorter[14 + 20 + 4], 8 + 2);
   EXPECT_EQ(FindTransportPayload(shorter)->end, 14U + 20 + 8 + 2);
@@ -38,9 +38,9 @@ TEST(TransportPayloadTest, MalformedPacketsHaveNone) {
     EXPECT_FALSE(FindTransportPayload({whole.data(), size})) << size;
   }
   auto longer = whole;
-  Store16(&longer[14 + 20 + 4], 8 + 6);  // more than there is
+  Store16(&longer[14 + 20 + 4], 8 + 6);  // longer than the packet
   EXPECT_FALSE(FindTransportPayload(longer));
-  Store16(&longer[14 + 20 + 4], 7);  // less than its header
+  Store16(&longer[14 + 20 + 4], 7);  // shorter than the UDP header
   EXPECT_FALSE(FindTransportPayload(longer));
   auto tcp = Build(Ethernet{} / Ipv4{} / Tcp{} / Payload{"hello"});
   Store8(&tcp[14 + 20 + 12], 0xf0);  // a header longer than the packet
@@ -66,7 +66,7 @@ TEST(TransportPayloadTest, EveryBitCanBeFlippedBehindARightChecksum) {
   }
 }
 
-// UDP's checksum is never written as 0, which says that there is none (RFC 768).
+// UDP's checksum is never written as 0, which means that there is none (RFC 768).
 TEST(TransportPayloadTest, AChecksumOfZero) {
   auto none = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"hello"});
   const auto payload = FindTransportPayload(none);
@@ -74,7 +74,7 @@ TEST(TransportPayloadTest, AChecksumOfZero) {
   Store16(&none[payload->checksum], 0);
   FlipPayloadBit(none, *payload, 3);
   EXPECT_EQ(Load16(&none[payload->checksum]), 0);
-  // Of all 16-bit payloads that differ in one bit, some have this sum.
+  // Some of all 16-bit payloads that differ in one bit have this sum.
   size_t zeros = 0;
   for (uint32_t word = 0; word <= 0xffff; ++word) {
     const std::string text{static_cast<char>(word >> 8), static_cast<char>(word & 0xff)};
@@ -87,7 +87,7 @@ TEST(TransportPayloadTest, AChecksumOfZero) {
   EXPECT_GT(zeros, 0U);
 }
 
-// What was wrong before stays wrong.
+// A checksum that was wrong before stays wrong.
 TEST(TransportPayloadTest, OtherDamageStillShows) {
   auto frame = Build(Ethernet{} / Ipv4{} / Udp{} / Payload{"hello"});
   const auto payload = FindTransportPayload(frame);

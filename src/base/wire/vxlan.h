@@ -11,20 +11,20 @@ namespace viaduct::wire {
 
 inline constexpr uint16_t kVxlanPort = 4789;  // RFC 7348 section 5
 
-// What an Ethernet frame has around it on an IPv4 network (IPv6: 20 bytes more): IP, UDP and VXLAN
+// The bytes that surround an Ethernet frame's payload on an IPv4 network: IP, UDP and VXLAN
 // headers, and its own Ethernet header.
 inline constexpr int kVxlanOverhead = 20 + 8 + 8 + 14;
-// The same over IPv6.
+// The bytes that surround it on an IPv6 network.
 inline constexpr int kVxlanOverIpv6Overhead = kVxlanOverhead + 20;
 
-// RFC 7348 section 5: follows the UDP header, and is followed by the frame, without FCS. Reserved
-// bits are sent as zero and ignored on receipt.
+// The header between the UDP header and the frame, which is without FCS (RFC 7348 section 5).
+// Reserved bits are sent as zero and ignored on receipt.
 struct VxlanHeader {
   static constexpr size_t kSize = 8;
   static constexpr uint32_t kMaxVni = 0xffffff;
   uint32_t vni = 0;  // VXLAN network identifier, 24 bits
 
-  // Nothing if the bytes are too short, or the flag I says that there is no identifier.
+  // Returns nothing if the bytes are too short, or the flag I is not set: no identifier.
   static std::optional<VxlanHeader> Parse(ConstBytes bytes) {
     if (bytes.size() < kSize || (Load8(bytes.data()) & kFlagI) == 0) return std::nullopt;
     return VxlanHeader{Load32(bytes.data() + 4) >> 8};

@@ -1,4 +1,4 @@
-// Frames come from the network: no bytes may make this library read or write out of bounds.
+// Frames arrive from the network: no bytes may make this library read or write out of bounds.
 #include <algorithm>
 #include <vector>
 

@@ -17,8 +17,8 @@ class AgentChannel {
   // Largest message either side can send, in bytes; at most agent::kMaxMessage.
   virtual size_t MaxMessage() const = 0;
   // Delivers the message to the guest at the simulator's present instant or, if the guest has not
-  // booted, when it has. May return before the guest has answered. Throws Error when the guest is
-  // gone.
+  // booted, when it has. May return before the guest has answered. Throws Error when the guest has
+  // ended.
   virtual void Send(std::span<const std::byte> message) = 0;
   // Sets the callback for each message of the agent, which is called at the message's instant; the
   // bytes are valid during the call.

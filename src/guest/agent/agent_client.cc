@@ -208,14 +208,15 @@ bool AgentClient::Await(uint32_t request) {
   return true;
 }
 
-// Operations are handed to the kernel in answer to kReady, and carried out after that.
+// Settles repeatedly: operations are handed to the kernel when kReady is received, and carried out
+// after that.
 void AgentClient::AwaitFailures(uint32_t socket) {
   Flush();
   while (channel_.Settle() && DeliverAnswerTo(socket)) Flush();
 }
 
-// Delivers the first answer to what the socket was told, if it is none that the application hears
-// of; returns whether there was one.
+// Delivers the first answer to a request about the socket of which the application is not notified;
+// returns whether there was one.
 bool AgentClient::DeliverAnswerTo(uint32_t socket) {
   const auto answer = std::ranges::find_if(waiting_, [socket](const Waiting& waiting) {
     const Code code = waiting.operation.code;
@@ -244,7 +245,7 @@ void AgentClient::Deliver(const Waiting& waiting) {
   if (DeliverAnswer(operation)) return;
   if (!IsSocketEvent(operation.code) && operation.code != Code::kFailed) return;
   if (served_) served_->Note(operation);
-  if (operation.code == Code::kReady) return;  // only for that
+  if (operation.code == Code::kReady) return;  // only ServedSockets uses it
   const auto socket = sockets_.find(operation.subject);
   if (socket != sockets_.end()) DeliverToSocket(*socket->second, operation);
 }
@@ -328,7 +329,7 @@ void AgentClient::Attach(uint32_t socket, SocketEvents* events) { sockets_[socke
 
 void AgentClient::Detach(uint32_t socket) { sockets_.erase(socket); }
 
-// That the parameter is moved is not seen in a template.
+// clang-tidy does not see in a template that the parameter is moved.
 template <class Request>
 void AgentClient::AskNode(Code code, uint32_t node, const Request& request,
                           OnAnswer on_answer) {  // NOLINT(performance-unnecessary-value-param)
@@ -422,7 +423,7 @@ void AgentClient::AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t ta
 }
 
 void AgentClient::AddLastRule(uint32_t node, wire::Family family, int incoming, uint32_t table) {
-  constexpr uint32_t kAfterTheDefaults = 40000;  // of linux/fib_rules.c: 32766 and 32767
+  constexpr uint32_t kAfterTheDefaults = 40000;  // linux/fib_rules.c: 32766 and 32767
   const agent::Rule rule{0, table, kAfterTheDefaults, incoming, agent::ToEndpoint({family, {}})};
   AskNode(Code::kAddRule, node, rule);
 }

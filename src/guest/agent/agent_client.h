@@ -36,7 +36,7 @@ class SocketEvents {
   virtual ~SocketEvents() = default;
   virtual void OnBound(const agent::Endpoint& local) = 0;
   virtual void OnConnected(const agent::Endpoint& local, const agent::Endpoint& peer) = 0;
-  // The new socket's number, for Attach().
+  // Passes the number of the new socket, for Attach().
   virtual void OnAccepted(const agent::Accepted& accepted) = 0;
   virtual void OnData(const Data& data) = 0;
   virtual void OnWritten(uint64_t bytes) = 0;
@@ -49,7 +49,7 @@ class SocketEvents {
 // A route of a node's kernel.
 struct KernelRoute {
   struct Hop {
-    std::optional<wire::IpAddress> gateway;  // none: the destination is on the link
+    std::optional<wire::IpAddress> gateway;  // nullopt: the destination is on the link
     int ifindex = 0;
   };
   wire::IpPrefix destination;
@@ -79,7 +79,7 @@ class AgentClient {
   // Sets the handler that is called when a request about a node fails and no OnAnswer was given. By
   // default, Error is thrown from the event of the simulation in which the answer arrives.
   void SetFailureHandler(std::function<void(const std::string&)> handler);
-  // Calls that handler for a request that was sent with an OnAnswer.
+  // Calls the failure handler for a request that was sent with an OnAnswer.
   void ReportFailure(uint32_t node, agent::Code code, const std::string& words);
   // The guest's "uname -r" after its agent's kHello; empty before.
   const std::string& release() const { return release_; }
@@ -90,19 +90,19 @@ class AgentClient {
   // Returns the number that identifies the node in the other requests.
   uint32_t CreateNode(const std::string& name, OnAnswer on_answer = {});
   // Gives the node the guest's device with this MAC under a new name; `done` gets its ifindex and
-  // MTU there.
+  // MTU on the node.
   void MoveInterface(uint32_t node, const wire::MacAddress& mac, const std::string& name,
                      std::function<void(const agent::Interface&)> done);
   void SetUp(uint32_t node, int ifindex, bool up);
   void SetMtu(uint32_t node, int ifindex, uint32_t mtu);
   void SetUpAndArp(uint32_t node, int ifindex, bool up, bool arp);
-  // Without `is_connected` the kernel gets no route to the address's network.
+  // Adds an address. If not `is_connected`, the kernel gets no route to the address's network.
   void AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address,
                   bool is_connected = true);
   void RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
   // Replaces a route of the same destination and metric.
   void AddRoute(uint32_t node, const KernelRoute& route);
-  // Of several next hops all are removed, whatever they are.
+  // Removes a route with all its next hops, whatever they are.
   void RemoveRoute(uint32_t node, const KernelRoute& route, OnAnswer on_answer = {});
   void AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,
                     const wire::MacAddress& mac);
@@ -111,19 +111,20 @@ class AgentClient {
                    OnAnswer on_answer = {});
   // Adds a rule: the routes of packets from these addresses are looked up in this table.
   void AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table);
-  // The same for packets of this version of IP that come in on an interface (1: that the node
-  // sends), and for which the rules of lower priority find no route.
+  // Adds a rule for packets of this IP version that arrive on this interface (1: packets that the
+  // node sends), and for which the rules of lower priority find no route.
   void AddLastRule(uint32_t node, wire::Family family, int incoming, uint32_t table);
   // Flags: MPTCP_PM_ADDR_FLAG_SIGNAL, _SUBFLOW... of linux/mptcp.h.
   void AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAddress& address, uint32_t flags);
-  // Sets how many subflows a connection may have besides its first, and how many of the addresses
-  // announced by its peer it uses. The kernel's defaults are 2 and 0, the maximum is 8 each.
+  // Sets the maximum number of a connection's subflows besides its first, and of the addresses
+  // announced by its peer that it uses. The kernel's defaults are 2 and 0, the maximum is 8 each.
   void SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses);
 
-  // Sends any other request that has an answer (programs, statistics). Returns its number.
+  // Sends any request that has an answer and no function here (programs, statistics). Returns its
+  // number.
   uint32_t Ask(agent::Code code, uint32_t subject,
                std::initializer_list<std::span<const std::byte>> parts, OnAnswer on_answer);
-  // A handler of the events of a code that is not about sockets (programs, statistics).
+  // The handler of the events of a code that is not about sockets (programs, statistics).
   using OnEvent = std::function<void(const agent::Operation&)>;
   void SetEventHandler(agent::Code code, OnEvent handler);
 
@@ -137,23 +138,26 @@ class AgentClient {
   // interfaces, addresses and routes that they need do not exist yet.
   void HoldSockets() { holds_sockets_ = true; }
   void ReleaseSockets();
-  // From now on sockets that this can serve are its own as soon as they are connected; call it
-  // before the first one is opened. It must outlive the client, which becomes its receiver.
+  // Makes `service` serve each socket that it can, as soon as the socket is connected; call it
+  // before the first socket is opened. The service must outlive the client, which becomes its
+  // receiver.
   void SetSocketService(SocketService& service);
   // Sends any request about a socket (guest/agent/agent_protocol.h). Returns its number, for
   // Await().
   uint32_t Tell(agent::Code code, uint32_t socket,
                 std::initializer_list<std::span<const std::byte>> parts = {}, uint16_t flags = 0);
-  // The same, with a payload that is computed when the request is sent, after ReleaseSockets().
+  // Sends a request about a socket whose payload is computed when it is sent, after
+  // ReleaseSockets().
   using Payload = std::function<std::vector<std::byte>()>;
   uint32_t TellLate(agent::Code code, uint32_t socket, Payload payload);
   // Lets the guest answer this request at the present instant, and delivers the answer before other
   // pending events of the guest. Returns false if the guest has not booted, or needs virtual time
   // for the answer.
   bool Await(uint32_t request);
-  // Lets the guest carry out what the socket was told until now, at the present instant, and
-  // delivers the failures, but nothing else that an application hears of, before other pending
-  // events of the guest. Those that take virtual time come later; before the boot none comes.
+  // Lets the guest carry out the requests about the socket sent until now, at the present instant,
+  // and delivers the failures, but no answer of which the application is notified, before other
+  // pending events of the guest. Failures that take virtual time arrive later; before the boot none
+  // arrives.
   void AwaitFailures(uint32_t socket);
   // The maximum number of bytes in one kSend.
   size_t MaxData() const { return writer_.MaxPayload() - sizeof(agent::Endpoint); }
@@ -163,7 +167,7 @@ class AgentClient {
   struct Waiting {
     agent::Operation operation;
     std::vector<std::byte> payload;
-    bool released = false;  // the kernel serves the socket no more; there is no operation
+    bool released = false;  // the kernel no longer serves the socket; there is no operation
   };
 
   uint32_t NextRequest();

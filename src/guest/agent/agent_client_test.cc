@@ -16,7 +16,7 @@ using agent::Code;
 using agent::Operation;
 using testing::ElementsAre;
 
-// A guest whose agent is played by the test.
+// A guest whose agent is simulated by the test.
 class FakeChannel : public AgentChannel {
  public:
   size_t MaxMessage() const override { return 4096; }
@@ -44,7 +44,7 @@ class FakeChannel : public AgentChannel {
     Code code;
     uint32_t subject;
     uint32_t request;
-    std::byte first;  // of the payload
+    std::byte first;  // first byte of the payload
   };
   std::vector<Request> requests;
   int messages = 0;

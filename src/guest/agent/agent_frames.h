@@ -1,5 +1,5 @@
-// How messages between simulator and agent travel on a guest's control interface: Ethernet frames
-// of type kEtherType that carry a FragmentHeader and a piece of a message each.
+// The transport of messages between simulator and agent on a guest's control interface: Ethernet
+// frames of type kEtherType, each of which carries a FragmentHeader and a piece of a message.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ inline constexpr size_t kMinFrame = 60;
 struct FragmentHeader {
   uint32_t message;  // counts the messages of one direction from 0
   uint32_t total;    // bytes of the whole message
-  uint32_t offset;   // of this piece
-  uint32_t length;   // of this piece
+  uint32_t offset;   // the piece's, in the message
+  uint32_t length;   // bytes of the piece
 };
 static_assert(sizeof(FragmentHeader) == 16);
 
@@ -43,9 +43,9 @@ class FrameSplitter {
 // Reassembles the messages of one direction.
 class FrameAssembler {
  public:
-  // The message that this frame completes, if it does; valid until the next call. Frames of other
-  // types are ignored (nullopt). Throws ProtocolError for a frame that is truncated, out of order,
-  // or of a message that is too long.
+  // Returns the message that this frame completes, if it does; valid until the next call. Frames of
+  // other types are ignored (nullopt). Throws ProtocolError for a frame that is truncated, out of
+  // order, or part of a message that is too long.
   std::optional<std::span<const std::byte>> Add(std::span<const std::byte> frame);
 
  private:

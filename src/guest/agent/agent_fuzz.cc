@@ -1,5 +1,6 @@
-// Whatever a guest sends on its control interface, the host either accepts it or throws Error.
-// Frames in the input: a length byte pair, then that many bytes; and the input as one message.
+// Fuzzes the control interface: the host either accepts the bytes that a guest sends on it or
+// throws Error. The input is read as frames (a length byte pair, then that many bytes), and as one
+// message.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

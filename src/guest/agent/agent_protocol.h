@@ -6,7 +6,7 @@
 // addresses are in network order. Both ends are built from this file and have the same version: it
 // is not a public interface.
 //
-// Requests go to the agent, events come from it. A request that fails is answered with kFailed; the
+// Requests are sent to the agent, events by it. A request that fails is answered with kFailed; the
 // answer to a successful one, if any, is noted at its code.
 #pragma once
 
@@ -28,7 +28,8 @@ namespace viaduct::guest::agent {
 inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
 inline constexpr uint16_t kVersion = 4;
 inline constexpr size_t kAlignment = 8;
-// Enough for the largest datagram with its addresses, and for the operations of a busy instant.
+// Bytes: enough for the largest datagram with its addresses, and for the operations of a busy
+// instant.
 inline constexpr size_t kMaxMessage = 128 * 1024;
 
 enum class Code : uint16_t {
@@ -40,9 +41,9 @@ enum class Code : uint16_t {
   kAddAddress,        // InterfaceAddress
   kRemoveAddress,     // InterfaceAddress
   kAddRoute,          // Route, RouteHops: replaces one of the same destination and metric
-  kRemoveRoute,       // Route, RouteHops; of several hops all are removed, whatever they are
+  kRemoveRoute,       // Route, RouteHops; removes it with all its hops
   kAddNeighbour,      // Neighbour: a permanent entry
-  kWriteSysctl,       // text: name, a zero byte, value. Subject kGuestItself: its own namespace
+  kWriteSysctl,       // text: name, a zero byte, value. kGuestItself: the guest's own namespace
   kAddRule,           // Rule: packets from a source use a table
   kAddMptcpEndpoint,  // MptcpEndpoint: a further address for MPTCP's subflows
   kSetMptcpLimits,    // MptcpLimits
@@ -52,11 +53,11 @@ enum class Code : uint16_t {
   kBind,                // Endpoint. kBound
   kListen,              // Listen. kBound
   kConnect,             // Endpoint. kConnected
-  kSend,      // [Endpoint if kToEndpoint] bytes, or uint64_t: a number of zeros (kZeros). kWritten
-  kCredit,    // uint64_t: this many more bytes may be received. No answer
-  kShutdown,  // uint32_t: SHUT_RD, SHUT_WR. No answer. Data queued before is still sent
-  kClose,     // nothing, or kAbort: reset. No answer or further events. Data queued before is still
-              // sent
+  kSend,       // [Endpoint if kToEndpoint] bytes, or uint64_t: a number of zeros (kZeros). kWritten
+  kCredit,     // uint64_t: this many more bytes may be received. No answer
+  kShutdown,   // uint32_t: SHUT_RD, SHUT_WR. No answer. Data queued before is still sent
+  kClose,      // no payload, or kAbort: reset. No answer or further events. Data queued before is
+               // still sent
   kSetOption,  // SocketOption and its value. kReady if asked for (kAnswer)
   kGetOption,  // SocketOption. kOption
 
@@ -82,15 +83,16 @@ enum class Code : uint16_t {
 };
 inline constexpr uint16_t kFirstProgramCode = 0x200;
 inline constexpr uint16_t kFirstStatisticsCode = 0x300;
-// Instead of a node: the namespace that the guest booted in, of which new ones take over part.
+// The number, instead of a node's, of the namespace that the guest booted in, of which new ones
+// inherit part.
 inline constexpr uint32_t kGuestItself = 0;
 // Numbers of sockets that the agent accepted start here.
 inline constexpr uint32_t kAccepted = 0x80000000;
 
 // OperationHeader::flags
 inline constexpr uint16_t kZeros = 1;       // kSend, kData: a count instead of as many zero bytes
-inline constexpr uint16_t kToEndpoint = 2;  // kSend, kData: an Endpoint comes first
-inline constexpr uint16_t kWithInfo = 4;    // kData: a PacketInfo comes next
+inline constexpr uint16_t kToEndpoint = 2;  // kSend, kData: an Endpoint precedes the bytes
+inline constexpr uint16_t kWithInfo = 4;    // kData: a PacketInfo follows the Endpoint
 inline constexpr uint16_t kAbort = 8;       // kClose
 inline constexpr uint16_t kAnswer = 16;     // kSetOption
 
@@ -98,7 +100,7 @@ struct MessageHeader {
   uint32_t magic;
   uint16_t version;
   uint16_t operations;
-  uint32_t length;    // of the whole message
+  uint32_t length;    // bytes of the whole message
   uint32_t sequence;  // counts the messages of one direction from 0
 };
 static_assert(sizeof(MessageHeader) == 16);
@@ -107,7 +109,7 @@ static_assert(offsetof(MessageHeader, version) == 4, "version stays here in ever
 struct OperationHeader {
   uint16_t code;
   uint16_t flags;
-  uint32_t length;  // of the payload, without padding
+  uint32_t length;  // bytes of the payload, without padding
   uint32_t subject;
   uint32_t request;  // chosen by the requester; an answer repeats it
 };
@@ -115,8 +117,8 @@ static_assert(sizeof(OperationHeader) == 16);
 
 struct Endpoint {
   uint16_t family;  // AF_INET, AF_INET6, or AF_UNSPEC: none
-  uint16_t port;    // host order; of a raw socket: the protocol, or 0
-  uint32_t scope;   // ifindex of a link-local IPv6 address, or 0
+  uint16_t port;    // host order; for a raw socket the protocol, or 0
+  uint32_t scope;   // the ifindex for a link-local IPv6 address, or 0
   uint8_t address[16];
 };
 static_assert(sizeof(Endpoint) == 24);
@@ -127,9 +129,9 @@ struct Interface {
 };
 
 struct MoveInterface {
-  uint8_t mac[6];  // of the device, as at boot
+  uint8_t mac[6];  // the device's at boot
   uint8_t reserved[2];
-  char name[16];  // zero-terminated: its name on the node
+  char name[16];  // zero-terminated: the device's name on the node
 };
 static_assert(sizeof(MoveInterface) == 24);
 
@@ -177,7 +179,7 @@ struct Rule {
   uint32_t prefix_length;
   uint32_t table;
   uint32_t priority;
-  int32_t incoming;  // the ifindex that packets come in by; 1: sent by the node; 0: all
+  int32_t incoming;  // the ifindex that packets arrive on; 1: sent by the node; 0: all
   Endpoint from;
 };
 static_assert(sizeof(Rule) == 40);
@@ -208,7 +210,7 @@ static_assert(sizeof(OpenSocket) == 24);
 struct Listen {
   uint32_t backlog;
   uint32_t reserved;
-  uint64_t credit;  // of each accepted socket
+  uint64_t credit;  // for each accepted socket
 };
 static_assert(sizeof(Listen) == 16);
 
@@ -220,14 +222,14 @@ struct SocketOption {
 struct Connected {
   Endpoint local;
   Endpoint peer;
-  uint32_t descriptor;  // of the agent, for its kernel
+  uint32_t descriptor;  // the agent's, for its kernel
   uint32_t reserved;
 };
 static_assert(sizeof(Connected) == 56);
 
 struct Accepted {
   uint32_t socket;
-  uint32_t descriptor;  // of the agent, for its kernel
+  uint32_t descriptor;  // the agent's, for its kernel
   Endpoint local;
   Endpoint peer;
 };
@@ -244,14 +246,14 @@ static_assert(sizeof(PacketInfo) == 32);
 
 struct Failed {
   int32_t error_number;
-  uint16_t code;  // of the request
+  uint16_t code;  // the failed request's
   uint16_t reserved;
 };
 static_assert(sizeof(Failed) == 8);
 
 struct Hello {
   uint32_t max_message;
-  char release[60];  // of the kernel, zero-terminated
+  char release[60];  // "uname -r", zero-terminated
 };
 static_assert(sizeof(Hello) == 64);
 
@@ -269,7 +271,8 @@ struct Operation {
   uint32_t request = 0;
   std::span<const std::byte> payload;
 
-  // The structure at the front of the payload; throws ProtocolError if the payload is shorter.
+  // Returns the structure at `offset` of the payload; throws ProtocolError if the payload is
+  // shorter.
   template <class T>
   T As(size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -285,15 +288,15 @@ struct Operation {
   [[noreturn]] void ThrowShort() const;
 };
 
-// Collects operations into messages of at most `max_message` bytes, which are handed to `send` when
+// Collects operations into messages of at most `max_message` bytes, which are passed to `send` when
 // full and by Flush().
 class MessageWriter {
  public:
   using Sender = std::function<void(std::span<const std::byte>)>;
   MessageWriter(size_t max_message, Sender send);
 
-  // The payload is the concatenation of `parts`. Throws UsageError if they exceed the size of a
-  // message.
+  // Adds an operation whose payload is the concatenation of `parts`. Throws UsageError if they
+  // exceed the size of a message.
   void Add(Code code, uint32_t subject, uint32_t request,
            std::initializer_list<std::span<const std::byte>> parts, uint16_t flags = 0);
   void Flush();

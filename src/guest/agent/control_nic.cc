@@ -11,7 +11,7 @@ namespace {
 
 // Any address is suitable: this interface only carries frames to and from the agent.
 const wire::MacAddress kMac{{0x02, 0, 0, 0, 0x88, 0xb5}};
-// How often sending to a full ring is retried before the agent is considered stuck.
+// The number of retries to send to a full ring before the agent is considered stuck.
 constexpr int kMaxRetries = 10'000;
 constexpr int kRetriesAtOnce = 10;
 
@@ -53,7 +53,7 @@ void ControlNic::SendWaiting() {
 }
 
 void ControlNic::HandFrame(std::span<const std::byte> frame) {
-  // The kernel also sends frames of its own (multicast listener reports), which are ignored.
+  // The kernel also sends its own frames (multicast listener reports), which are ignored.
   const auto message = assembler_.Add(frame);
   if (!message) return;
   // The agent's first message shows that it is ready.

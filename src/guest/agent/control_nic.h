@@ -16,7 +16,7 @@
 
 namespace viaduct::guest {
 
-// Adds itself to the guest as its next interface, which must be the first (eth0).
+// The constructor adds the interface to the guest as its next one, which must be the first (eth0).
 class ControlNic final : public AgentChannel {
  public:
   // The MTU of the interface, for the guest's VIADUCT_CONTROL_MTU.
@@ -46,7 +46,7 @@ class ControlNic final : public AgentChannel {
   std::function<void(std::span<const std::byte>)> receiver_;
   agent::FrameSplitter splitter_;
   agent::FrameAssembler assembler_;
-  std::deque<std::vector<std::byte>> to_guest_;  // until the agent listens and the ring has room
+  std::deque<std::vector<std::byte>> to_guest_;  // until the agent is ready and the ring has space
   bool agent_ready_ = false;
   bool retrying_ = false;
   int retries_ = 0;

@@ -1,4 +1,4 @@
-// The metadata of received datagrams, as the kernel's control messages have it.
+// The metadata of received datagrams, from the kernel's control messages.
 #pragma once
 
 #include <sys/socket.h>
@@ -7,8 +7,8 @@
 
 namespace viaduct::guest::agent {
 
-// The control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their IPv6
-// counterparts); false if there are none.
+// Reads the control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their
+// IPv6 counterparts); returns false if there are none.
 bool ReadPacketInfo(const msghdr& header, PacketInfo* info);
 
 }  // namespace viaduct::guest::agent

@@ -44,7 +44,7 @@ std::string DescribeStatus(int status) {
 
 ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {
   const std::weak_ptr<Programs> weak = programs_;
-  // It is copied because the callback may Forget() it.
+  // Returns a copy, because the callback may Forget() the program.
   const auto find = [weak](const agent::Operation& operation) {
     const auto programs = weak.lock();
     if (!programs) return ProgramEvents();

@@ -14,9 +14,9 @@ inline constexpr Code kAtPrompt{kFirstProgramCode + 4};  // kDone carries uint32
 
 // Events.
 inline constexpr Code kOutput{0x8000 + kFirstProgramCode};      // uint32_t: descriptor; bytes
-inline constexpr Code kExited{0x8000 + kFirstProgramCode + 1};  // int32_t as of waitpid(2)
+inline constexpr Code kExited{0x8000 + kFirstProgramCode + 1};  // int32_t: wait status (waitpid(2))
 
-inline constexpr uint32_t kSpawnInput = 1;     // kInput is its standard input, else empty
+inline constexpr uint32_t kSpawnInput = 1;     // kInput is the standard input, else it is empty
 inline constexpr uint32_t kSpawnTerminal = 2;  // a terminal is its standard input, output and error
 
 struct TerminalSize {
@@ -31,7 +31,7 @@ struct Spawn {
   uint32_t flags;
   uint32_t words;
   uint32_t variables;  // NAME=VALUE
-  TerminalSize size;   // of the terminal
+  TerminalSize size;   // the terminal's, if it has one
 };
 static_assert(sizeof(Spawn) == 20);
 

@@ -42,7 +42,8 @@ bool IsTcp(const agent::OpenSocket& request) {
   return request.type == SOCK_STREAM && (request.protocol == 0 || request.protocol == IPPROTO_TCP);
 }
 
-// Of one association or connection each, as all that the simulator's sockets are.
+// Returns whether the socket has a single association or connection, as all of the simulator's
+// have.
 bool IsMessages(const agent::OpenSocket& request) {
   return request.type == SOCK_STREAM || request.type == SOCK_DCCP || request.type == SOCK_DGRAM ||
          request.type == SOCK_RAW;
@@ -52,8 +53,8 @@ bool IsConnectionless(const agent::OpenSocket& request) {
   return request.type == SOCK_DGRAM || request.type == SOCK_RAW;
 }
 
-// The request of which the kernel reports that it failed. A socket that it does not take would be
-// served by nobody, which ends the run.
+// Returns the code of the request that failed by the kernel's report. Throws SystemError, which
+// ends the run, for a socket that the kernel did not take: no process would serve it.
 Code CodeOf(const SocketEvent& event) {
   switch (static_cast<SocketOperation::Code>(event.flags)) {
     case SocketOperation::Code::kAdopt:
@@ -76,7 +77,8 @@ void Append(std::span<const std::byte> bytes, std::vector<std::byte>* to) {
   to->insert(to->end(), bytes.begin(), bytes.end());
 }
 
-// The flags of kData for what came with a message, which is put in front of its bytes.
+// Returns the flags of kData for the ancillary data of a message, which is put in front of its
+// bytes.
 uint16_t TakeAncillary(SocketEvent& event, std::vector<std::byte>* payload) {
   uint16_t flags = 0;
   agent::SocketAddress name;
@@ -219,7 +221,7 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   operation.message = (flags & agent::kToEndpoint) != 0;
   if (!operation.message && !operation.zeros) return service_.Put(operation, parts);
   if (!operation.message) return PutPieces(operation, First<uint64_t>(parts));
-  // The receiver, and what it is to get: two parts, or one if the message was held.
+  // The receiver and the data for it: two parts, or one if the message was held.
   std::span<const std::byte> front = *parts.begin();
   std::span<const std::byte> data;
   std::vector<std::byte> joined;
@@ -234,7 +236,7 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   const auto name = std::as_bytes(std::span(&to.storage, 1)).first(to.length);
   if (operation.zeros) {
     const auto count = AsRequest(data).As<uint64_t>();
-    // More is too long for any message, as the kernel will say.
+    // A larger count is too long for any message, which the kernel reports.
     operation.value =
         static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
     data = {};
@@ -244,7 +246,7 @@ void ServedSockets::Send(uint32_t number, Parts parts, uint16_t flags) {
   service_.Put(operation, {data, name});
 }
 
-// An operation's value has 32 bits.
+// Splits `value`: an operation's has 32 bits.
 void ServedSockets::PutPieces(SocketOperation operation, uint64_t value) {
   for (uint64_t left = value; left > 0; left -= operation.value) {
     operation.value =
@@ -278,7 +280,7 @@ void ServedSockets::Note(const agent::Operation& event) {
       found->second.connecting = false;
       found->second.held.clear();
     } else if (failed == Code::kOpenSocket) {
-      sockets_.erase(found);  // there is none
+      sockets_.erase(found);  // the agent has no such socket
     }
   }
 }
@@ -288,7 +290,7 @@ void ServedSockets::NoteAnswer(Socket& socket, const agent::Operation& event) {
   if (socket.asked.erase(event.request) == 0) return;
   if (event.code == Code::kFailed &&
       static_cast<Code>(event.As<agent::Failed>().code) == Code::kOpenSocket) {
-    // There is none: the agent says so to each request.
+    // The socket does not exist: the agent answers each request so.
     for (const Held& held : socket.held)
       to_agent_(held.code, number, held.request, held.payload, held.flags);
     sockets_.erase(number);
@@ -300,7 +302,7 @@ void ServedSockets::NoteAnswer(Socket& socket, const agent::Operation& event) {
                  {});
     PutCredit(number, socket.credit);
   }
-  // Those behind a request to the agent are held again.
+  // Held requests that follow a request to the agent are held again.
   if (!socket.asked.empty()) return;
   for (const Held& held : std::exchange(socket.held, {})) {
     if (!TakeConnectionless(socket, held.code, number, held.request, {held.payload}, held.flags))
@@ -330,7 +332,7 @@ bool ServedSockets::Join(SocketEvent& event) {
   Socket& socket = found->second;
   if (!event.part && socket.begun == 0) return true;
   if (!event.zeros || !socket.begun_bytes.empty()) {
-    socket.begun_bytes.resize(socket.begun);  // those before were zeros
+    socket.begun_bytes.resize(socket.begun);  // the earlier parts were zeros
     event.bytes.resize(event.value);
     Append(event.bytes, &socket.begun_bytes);
   }

@@ -1,12 +1,12 @@
-// Which sockets of a guest its kernel serves, and which its agent does.
+// The sockets of a guest that its kernel serves, and the sockets that its agent does.
 //
-// The agent opens, binds and connects all of them and accepts connections. One that its kernel can
-// serve is handed to it as soon as it is connected, with what was to be sent by then, or, where
-// none is needed (UDP, raw IP), as soon as it is open; the agent keeps only its descriptor, and
-// answers questions about options.
+// The agent opens, binds and connects all sockets and accepts connections. A socket that its kernel
+// can serve is handed to the kernel as soon as it is connected, with the data to be sent by then,
+// or, if it needs no connection (UDP, raw IP), as soon as it is open; the agent keeps only its
+// descriptor, and answers questions about options.
 //
-// The kernel carries out what it is given before what the agent is asked at the same instant. So
-// what follows a request to the agent is held until that has been answered.
+// The kernel carries out its operations before the agent's requests of the same instant. So
+// operations that follow a request to the agent are held until that has been answered.
 #pragma once
 
 #include <cstddef>
@@ -31,18 +31,19 @@ class ServedSockets {
   using ToAgent = std::function<void(agent::Code code, uint32_t socket, uint32_t request,
                                      std::span<const std::byte> payload, uint16_t flags)>;
 
-  // The service must outlive it.
+  // The service must outlive this object.
   ServedSockets(SocketService& service, ToAgent to_agent);
 
-  // Deals with a request about a socket; false: it is for the agent, as it is.
+  // Handles a request about a socket; returns false if it must be sent to the agent as it is.
   bool Take(agent::Code code, uint32_t socket, uint32_t request, Parts parts, uint16_t flags);
-  // Reads an event of the agent about a socket, before its owner hears of it.
+  // Reads an event of the agent about a socket, before the socket's owner is notified of it.
   void Note(const agent::Operation& event);
-  // The kernel serves this socket no more. Throws agent::ProtocolError if nobody asked for that.
+  // Handles the report that the kernel no longer serves this socket. Throws agent::ProtocolError if
+  // no request asked for that.
   void Released(uint32_t socket);
-  // An event of the kernel's as one of the agent's, whose payload it keeps in `payload`; none for a
-  // part of a message that goes on. Not for kReleased. Throws agent::ProtocolError if it makes no
-  // sense.
+  // Converts an event of the kernel into one of the agent, whose payload is kept in `payload`;
+  // returns nullopt for a part of a message that continues. Not for kReleased. Throws
+  // agent::ProtocolError if the event is invalid.
   std::optional<agent::Operation> ToOperation(SocketEvent event, std::vector<std::byte>* payload);
 
  private:
@@ -57,10 +58,10 @@ class ServedSockets {
     std::set<uint32_t> asked;  // connectionless: requests that the agent has yet to answer
     bool connecting = false;
     bool adopted = false;
-    bool closing = false;    // since it was adopted
-    uint64_t credit = 0;     // until it is adopted; of a listener: that of accepted sockets
-    std::vector<Held> held;  // while it connects; connectionless: until the answers are there
-    uint64_t begun = 0;      // bytes of a message whose end has not come
+    bool closing = false;    // closed after it was adopted
+    uint64_t credit = 0;     // before adoption; for a listener, the credit of accepted sockets
+    std::vector<Held> held;  // while it connects; connectionless: until `asked` is empty
+    uint64_t begun = 0;      // bytes of a message whose end has not arrived
     std::vector<std::byte> begun_bytes;  // empty: all of them zeros
     uint32_t close_request = 0;
     uint16_t close_flags = 0;
@@ -73,8 +74,8 @@ class ServedSockets {
   bool TakeConnectionless(Socket& socket, agent::Code code, uint32_t number, uint32_t request,
                           Parts parts, uint16_t flags);
   bool Open(uint32_t number, uint32_t request, Parts parts);
-  // Keeps a part of a message, or puts those before it in front of its last one. Returns whether it
-  // is whole.
+  // Stores a part of a message, or puts the stored parts in front of the last one. Returns whether
+  // the message is whole.
   bool Join(SocketEvent& event);
   void NoteAnswer(Socket& socket, const agent::Operation& event);
   void Send(uint32_t number, Parts parts, uint16_t flags);

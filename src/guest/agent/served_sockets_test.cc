@@ -19,8 +19,8 @@ using agent::Code;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// What goes to the kernel and to the agent, in order: "kernel CODE SOCKET VALUE[ zeros][ abort][:
-// PAYLOAD]", "agent CODE SOCKET REQUEST LENGTH".
+// Logs the operations for the kernel and the requests to the agent, in order: "kernel CODE SOCKET
+// VALUE[ zeros][ abort][: PAYLOAD]", "agent CODE SOCKET REQUEST LENGTH".
 class ServedSocketsTest : public testing::Test, protected SocketService {
  protected:
   bool Available() const override { return available_; }
@@ -104,7 +104,7 @@ TEST_F(ServedSocketsTest, AKernelThatServesNoneGetsNothing) {
 
 TEST_F(ServedSocketsTest, AConnectionIsTheKernelsWithItsCreditAndWhatWasSent) {
   Open(1);
-  EXPECT_FALSE(Connect(1));  // the agent does
+  EXPECT_FALSE(Connect(1));  // the agent connects it
   EXPECT_TRUE(Take(Code::kSend, 1, {BytesOf("early")}));
   EXPECT_TRUE(Take(Code::kCredit, 1, {BytesOf(uint64_t{24})}));
   EXPECT_TRUE(Take(Code::kShutdown, 1, {BytesOf(uint32_t{SHUT_WR})}));
@@ -166,14 +166,14 @@ TEST_F(ServedSocketsTest, ClosedWhileItConnectsIsTheAgents) {
   Take(Code::kSend, 1, {BytesOf("12345")});
   Log();
   EXPECT_FALSE(Take(Code::kClose, 1));
-  EXPECT_EQ(Log().size(), 1u);  // what it has sent
+  EXPECT_EQ(Log().size(), 1u);  // the held data, sent by the agent
   Connected(1, 46);
   EXPECT_THAT(Log(), IsEmpty());
 }
 
 TEST_F(ServedSocketsTest, ARefusedConnectionLosesWhatWasSent) {
   Open(1);
-  EXPECT_FALSE(Take(Code::kSend, 1, {BytesOf("x")}));  // the agent's error
+  EXPECT_FALSE(Take(Code::kSend, 1, {BytesOf("x")}));  // the agent reports the error
   Connect(1);
   Take(Code::kSend, 1, {BytesOf("lost")});
   Log();
@@ -193,7 +193,7 @@ TEST_F(ServedSocketsTest, ASocketThatCouldNotBeOpenedIsTheAgentsError) {
 class ServedMessagesTest : public ServedSocketsTest {
  protected:
   ServedMessagesTest() { messages_ = true; }
-  // A socket of UDP that the agent has opened as its descriptor 9.
+  // Opens a UDP socket; Ready() makes it the agent's descriptor 9. Returns the request.
   uint32_t OpenUdp(uint32_t socket) {
     EXPECT_TRUE(Open(socket, SOCK_DGRAM, IPPROTO_UDP));
     return request_;
@@ -222,7 +222,7 @@ class ServedMessagesTest : public ServedSocketsTest {
     event.value = count;
     return event;
   }
-  // The bytes of the event, without what precedes them; "" for a part.
+  // Returns the bytes of the event, without what precedes them; "" for a part.
   std::string Bytes(SocketEvent event) {
     std::vector<std::byte> payload;
     const auto operation = served_.ToOperation(std::move(event), &payload);

@@ -1,4 +1,4 @@
-// Endpoints of the protocol as the kernel's socket addresses, and back.
+// Conversion between endpoints of the protocol and socket addresses of the kernel.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ struct SocketAddress {
 
 // Throws ProtocolError for a family that is neither IPv4 nor IPv6.
 SocketAddress ToSocketAddress(const Endpoint& endpoint);
-// AF_UNSPEC if the kernel returned no IP address.
+// Returns AF_UNSPEC if the kernel returned no IP address.
 Endpoint FromSocketAddress(const SocketAddress& address);
 
 }  // namespace viaduct::guest::agent

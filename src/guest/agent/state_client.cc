@@ -10,7 +10,8 @@
 namespace viaduct::guest {
 namespace {
 
-// Removes and returns the front of `text` up to the next of `separators`, and removes these too.
+// Removes and returns the front of `text` up to the next of `separators`, and removes the
+// separators.
 std::string_view TakeWord(std::string_view& text, std::string_view separators) {
   const std::string_view word = text.substr(0, text.find_first_of(separators));
   text.remove_prefix(word.size());
@@ -33,7 +34,7 @@ int64_t Number(std::string_view word) {
   throw agent::ProtocolError("a counter that is not a number: " + std::string(word));
 }
 
-// "Tcp: A B" and "Tcp: 1 2".
+// Adds the counters of two lines: "Tcp: A B" and "Tcp: 1 2".
 void ParsePair(std::string_view names, std::string_view values, Counters& counters) {
   const std::string prefix(TakeWord(names, ": "));
   if (TakeWord(values, ": ") != prefix) throw agent::ProtocolError("counters without values");

@@ -12,7 +12,7 @@
 #include "guest/agent/agent_client.h"
 #include "guest/agent/state_protocol.h"
 
-struct tcp_info;  // of linux/tcp.h, which conflicts with netinet/tcp.h
+struct tcp_info;  // from linux/tcp.h, which conflicts with netinet/tcp.h
 
 namespace viaduct::guest {
 
@@ -33,7 +33,7 @@ struct StateSink {
 // "Tcp: values") or /proc/net/snmp6 (a name and a value a line). Throws ProtocolError.
 void ParseCounters(std::string_view text, Counters& counters);
 
-// There must be one for each agent.
+// One for each agent.
 class StateClient {
  public:
   explicit StateClient(AgentClient& agent);
@@ -49,7 +49,7 @@ class StateClient {
     StateSink sink;
     Counters counters;
   };
-  using Asked = std::map<uint32_t, Pending>;  // by request
+  using Asked = std::map<uint32_t, Pending>;  // key: the request
 
   AgentClient& agent_;
   std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();  // handlers hold it weakly

@@ -38,7 +38,7 @@ TEST(ParseCountersTest, RefusesWhatIsNone) {
   }
 }
 
-// A guest whose agent is played by the test.
+// A guest whose agent is simulated by the test.
 class StateChannel : public AgentChannel {
  public:
   size_t MaxMessage() const override { return 4096; }

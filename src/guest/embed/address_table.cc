@@ -13,15 +13,15 @@ namespace viaduct::embed {
 namespace {
 
 constexpr size_t kWord = sizeof(uint32_t);
-// Two addresses of images may differ in the uppermost byte of a word only.
+// The addresses of two images may differ in the uppermost byte of a word only.
 constexpr uintptr_t kStep = uintptr_t{1} << 24;
 constexpr char kMagic[8] = {'V', 'I', 'A', 'A', 'D', 'D', 'R', '1'};
 
-// The file: this, then the offsets, all as this machine has them in memory.
+// The file is this header, then the offsets, all as this machine has them in memory.
 struct Header {
   char magic[sizeof kMagic];
-  uint64_t begin, end;  // of the image
-  uint64_t count;       // of the words
+  uint64_t begin, end;  // the image's
+  uint64_t count;       // the number of words
 };
 
 uint32_t Load(const char* at) {
@@ -46,10 +46,10 @@ bool AreSame(const ElfImage::Segment& one, const ElfImage::Segment& other, uintp
          one.protection == other.protection;
 }
 
-// Of one segment, whose bytes are these in both files.
+// Compares one segment, which has the bytes `one` and `other` in the two files.
 void CompareSegments(const ElfImage& image, const ElfImage::Segment& segment, const char* one,
                      const char* other, uintptr_t distance, AddressTable& table) {
-  size_t past = 0;  // behind the last word that was found
+  size_t past = 0;  // the end of the last word found
   for (size_t i = 0; i < segment.stored; ++i) {
     if (one[i] == other[i] || IsNote(image, segment.address + i)) continue;
     const size_t at = i + 1 - kWord;
@@ -82,7 +82,7 @@ std::filesystem::path AddressTableOf(const std::filesystem::path& image) {
 AddressTable CompareImages(const ElfImage& one, const ElfImage& other) {
   CheckRange(one);
   CheckRange(other);
-  const uintptr_t distance = one.begin() - other.begin();  // of either sign
+  const uintptr_t distance = one.begin() - other.begin();  // may be negative (modulo 2^64)
   if (distance == 0 || distance % kStep != 0)
     throw Error("and the other are not linked to different addresses");
   const bool same = std::equal(
@@ -140,7 +140,7 @@ AddressTable ReadAddressTable(const std::filesystem::path& file, const ElfImage&
 }
 
 void MoveAddresses(const AddressTable& table, std::span<char> image, uintptr_t to) {
-  const auto by = static_cast<uint32_t>(to - table.begin);  // of either sign
+  const auto by = static_cast<uint32_t>(to - table.begin);  // may be negative (modulo 2^32)
   for (const uint32_t offset : table.words) {
     if (offset + kWord > image.size()) throw Error("has addresses behind its end");
     char* at = image.data() + offset;

@@ -49,7 +49,8 @@ class AddressTableTest : public testing::Test {
     return ErrorOf([&] { CompareImages(first, second); });
   }
 
-  // An own address in 64 bits, one in 32 that is not aligned, and a number that is none.
+  // Returns a file with an address of the image in 64 bits, one in 32 that is not aligned, and a
+  // number that is no address.
   static SmallElf WithAddresses(uintptr_t begin) {
     SmallElf small(begin);
     const uint64_t pointer = begin + 16;

@@ -32,8 +32,9 @@ bool LetSimulatorRun() {
   return input;
 }
 
-// As hard_handler() of arch/um/os-Linux/signal.c is called by a signal: on the stack for signals,
-// where thread_info is looked for, and never while another one is handled (sa_mask).
+// Calls the handler of SIGIO as hard_handler() of arch/um/os-Linux/signal.c is called by a signal:
+// on the stack for signals, where thread_info is looked for, and never while another signal is
+// handled (sa_mask).
 bool TakeInput() {
   Context& context = *here;
   const auto handler = context.handlers[SIGIO].sa_sigaction;
@@ -43,11 +44,11 @@ bool TakeInput() {
   }
   pollfd input{context.events, POLLIN, 0};
   const int found = poll(&input, 1, 0);
-  if (found < 0) return false;  // a signal: it is looked for again
+  if (found < 0) return false;  // interrupted by a signal: the next call looks again
   context.input_not_looked_for = false;
   if (found == 0) return false;
   const int saved = errno;
-  static siginfo_t info;  // neither of the two is looked at for this signal
+  static siginfo_t info;  // the kernel reads neither argument for this signal
   static ucontext_t interrupted;
   const auto end =
       reinterpret_cast<uintptr_t>(context.signal_stack.ss_sp) + context.signal_stack.ss_size;
@@ -126,7 +127,7 @@ bool MayChange(const char* path) {
 
 void LeaveBootFolder() {
   const int saved = errno;
-  if (fchdir(here->simulator_folder) < 0) abort();  // nobody's names would mean what they did
+  if (fchdir(here->simulator_folder) < 0) abort();  // relative names would mean other files
   errno = saved;
 }
 

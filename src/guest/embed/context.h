@@ -1,4 +1,4 @@
-// What the imports of a guest that lives in this process share with its owner.
+// The state that the imports of a guest in this process share with its owner.
 #pragma once
 
 #include <sys/types.h>
@@ -34,33 +34,33 @@ struct Range {
 
 struct Context {
   // Set in copies of this process (fork, clone) that the guest makes for its programs: all imports
-  // are libc's there, and the process is left without the simulator's clean-up.
+  // are libc's there, and the copy exits without the simulator's clean-up.
   bool copy = false;
 
   // --- Switches.
   std::atomic<bool> inside{false};  // the guest's kernel runs, not the simulator
   void* guest_place = nullptr;
   void* simulator_place = nullptr;
-  std::atomic<uint64_t> switches{0};  // how often the guest was let run
+  std::atomic<uint64_t> switches{0};  // the number of times the guest was let run
   std::optional<int> ended;           // with this wait status (waitpid(2))
-  std::atomic<bool> stuck{false};     // it was left in the middle of something
-  std::atomic<uint64_t> unwanted{0};  // let run for so many times, it is to leave (MakeLeave())
+  std::atomic<bool> stuck{false};     // the guest was left before it returned
+  std::atomic<uint64_t> unwanted{0};  // the value of `switches` to leave at (MakeLeave())
 
   // --- Memory.
-  Range place;         // of the image, its memory and its addresses for vmalloc
-  uintptr_t heap = 0;  // what sbrk() answers
+  Range place;         // the image, its memory and its addresses for vmalloc
+  uintptr_t heap = 0;  // the result of sbrk()
 
-  // --- Signals. The kernel's handlers by number; the one of SIGIO is called, never sent.
+  // --- Signals. The kernel's handlers by number; the handler of SIGIO is called, never a signal.
   struct sigaction handlers[NSIG] = {};
   stack_t signal_stack = {};
   int in_handler = 0;
-  // There may be input for it that nobody has looked for.
+  // There may be input for the guest that has not been looked for.
   bool input_not_looked_for = true;
 
   // --- Descriptors and files.
-  int standard[3] = {-1, -1, -1};  // what it has for 0, 1 and 2
-  std::set<int> descriptors;       // that it has opened
-  int events = -1;                 // its epoll instance
+  int standard[3] = {-1, -1, -1};  // the guest's 0, 1 and 2
+  std::set<int> descriptors;       // opened by the guest
+  int events = -1;                 // the guest's epoll instance
   int boot_folder = -1;            // while it boots, relative names are names in it...
   int simulator_folder = -1;       // ...and else in this one
   std::vector<std::filesystem::path> writable;
@@ -68,54 +68,59 @@ struct Context {
   // --- Connections to the simulator's socket of this name, in the order in which they were made.
   std::string streams_name;
   std::vector<std::shared_ptr<LocalStream>> streams;
-  std::map<int, size_t> stream_of;  // by the guest's descriptor
-  std::deque<size_t> requests;      // one for each time it has sent something
-  uint64_t requested = 0;           // the value of `switches` when it did last
+  std::map<int, size_t> stream_of;  // key: the guest's descriptor
+  std::deque<size_t> requests;      // streams, one entry for each send of the guest
+  uint64_t requested = 0;           // the value of `switches` at the last send
 
-  std::set<pid_t> processes;  // of its programs
-  // Set while SIGCHLD is blocked because of them, with the mask before: the simulator's handler
-  // could wait for any child (waitpid(-1)) and would take what the guest waits for.
+  std::set<pid_t> processes;  // the processes of the guest's programs
+  // The signal mask before; set while SIGCHLD is blocked because of the processes: the simulator's
+  // handler could wait for any child (waitpid(-1)) and would take what the guest waits for.
   std::optional<sigset_t> mask_before;
   std::vector<std::string> environment;
   uint64_t random_state = 0;
 };
 
-// The one of the guest that runs, or is about to, or ran last. Not to be called without one.
+// Returns the context of the guest that runs, or is about to, or ran last. Must not be called
+// without one.
 Context& Here();
 bool IsAnybodyHere();
-// Makes it that one; nullptr: none is left.
+// Makes `context` the one that Here() returns; nullptr: none is left.
 void SetContext(Context* context);
 
-// Goes back to the simulator until the guest is let run again. Calls the guest's handler of SIGIO
-// if there is input for it then, and returns whether there was.
+// Returns to the simulator until the guest is let run again. Calls the guest's handler of SIGIO if
+// there is input for it then, and returns whether there was.
 bool LetSimulatorRun();
-// The same if there is input already, without going back. Only looks if there can be some.
+// Calls the guest's handler of SIGIO if there is input already, without returning to the simulator,
+// and returns whether there was. Looks only if there can be some.
 bool TakeInput();
-// Goes back to the simulator for good: the guest has ended with this wait status.
+// Returns to the simulator for good: the guest has ended with this wait status.
 [[noreturn]] void End(int status);
 // Closes the guest's descriptors and ends its programs' processes.
 void CleanUp(Context& context);
 
-// Before a process of the guest is started or goes on: blocks SIGCHLD, until the guest waits.
+// Blocks SIGCHLD until the guest waits; for use before a process of the guest is started or
+// continued.
 void BlockChildSignals(Context& context);
-// On the simulator's stack, because its handlers may run here.
+// Restores the mask that BlockChildSignals() changed. For use on the simulator's stack, because its
+// handlers may run here.
 void RestoreSignals(Context& context);
 
-// Keeps a descriptor (or a negative number) among the guest's and returns it.
+// Records a descriptor as one of the guest's and returns it; only returns a negative number.
 int Opened(int fd);
-// The descriptor that the guest's number stands for.
+// Returns the descriptor that the guest's number stands for.
 int Real(int fd);
-// The stream beside a connection of the guest's; nullptr for other descriptors, and in copies.
+// Returns the stream of a connection of the guest; nullptr for other descriptors, and in copies.
 LocalStream* StreamOf(int fd);
 
-// Whether the guest may create, change and remove this file of the machine.
+// Returns whether the guest may create, change and remove this file of the machine.
 bool MayChange(const char* path);
 
-// Makes the simulator's working directory the process's again.
+// Makes the simulator's working directory the process's working directory again.
 void LeaveBootFolder();
 
-// What `action` returns that uses this name: while the guest boots, a relative one is in its
-// folder, which is the process's working directory meanwhile. Fails as a system call does.
+// Calls `action`, which uses this name, and returns its result: while the guest boots, a relative
+// name is in its folder, which is the process's working directory meanwhile. Fails as a system call
+// does.
 template <typename Action>
 auto AtName(const char* path, Action action) {
   using Result = decltype(action());

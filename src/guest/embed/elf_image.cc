@@ -117,7 +117,7 @@ class Reader {
     return sections_[section.sh_link];
   }
 
-  // The names of a table's symbols, of which the last one ends with the table.
+  // Returns the names of a table's symbols, of which the last one ends with the table.
   std::string_view Names(const Elf64_Shdr& table) const {
     const Elf64_Shdr& section = Linked(table);
     const auto names = bytes_.At<char>(section.sh_offset, section.sh_size);
@@ -189,7 +189,7 @@ uintptr_t ElfImage::begin() const { return segments.front().address / kPageSize 
 uintptr_t ElfImage::end() const { return segments.back().address + segments.back().memory; }
 
 void ElfImage::MoveTo(uintptr_t begin) {
-  const uintptr_t by = begin - this->begin();  // of either sign
+  const uintptr_t by = begin - this->begin();  // may be negative (modulo 2^64)
   for (Segment& segment : segments) segment.address += by;
   for (Relocation& relocation : relocations) relocation.place += by;
   for (auto& [address, size] : notes) address += by;

@@ -1,4 +1,4 @@
-// The parts of an embedded guest without a kernel.
+// Tests of the parts of an embedded guest without a kernel.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ namespace {
 
 volatile int steps = 0;
 
-// As programs have that start others: it would take what the guest waits for.
+// A handler as in programs that start processes: it would take what the guest waits for.
 void WaitForAnyChild(int) {
   while (waitpid(-1, nullptr, WNOHANG) > 0) steps = steps + 1;
 }
@@ -38,7 +38,7 @@ TEST_F(EmbedTest, TheSimulatorsHandlersTakeNoProcessOfTheGuest) {
   action.sa_handler = WaitForAnyChild;
   sigaction(SIGCHLD, &action, &before);
   steps = 0;
-  // The watchdog's thread has no handler's work to do either.
+  // The watchdog's thread does not run the handler either.
   const volatile uint64_t clock = 0;
   const Watchdog watchdog(context_, clock);
   for (int i = 0; i < 20; ++i) {
@@ -89,7 +89,8 @@ TEST_F(EmbedTest, EndsWithItsStatusAndNothingOpen) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
-// As kernels since 6.13 start their programs: what the copy sees of this process is this process.
+// Starts a copy as kernels since 6.13 start their programs: in what the copy sees, it is this
+// process.
 TEST_F(EmbedTest, CopyThatSharesMemoryIsNobodyElse) {
   if (!kFollowed) GTEST_SKIP();
   static bool seen_as_copy, seen_as_itself;

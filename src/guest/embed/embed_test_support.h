@@ -11,7 +11,7 @@
 
 namespace viaduct::embed {
 
-// Stack switches are what sanitizers cannot follow.
+// Whether stack switches can be followed; sanitizers cannot follow them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kFollowed = false;
 #else

@@ -22,8 +22,8 @@ namespace viaduct::embed {
 namespace {
 
 constexpr size_t kStack = size_t{1} << 20;  // for main(); the kernel's threads have their own
-// libc's first piece of heap: a kernel that is a process finds its heap so far behind its image,
-// and the size of its memory, which follows from that, is the same here.
+// libc's first piece of heap: a kernel that is a process finds its heap at this distance from its
+// image, and the size of its memory, which follows from that, is the same here.
 constexpr uintptr_t kFirstHeap = 0x21000;
 
 using Main = int (*)(int, char**, char**);
@@ -37,8 +37,9 @@ std::vector<char*> PointersTo(std::vector<std::string>& words) {
   return pointers;
 }
 
-// Behind its environment the kernel looks for what its own host tells every program
-// (scan_elf_aux() of arch/um/os-Linux/elf_aux.c). getauxval() does not have all of it as it was.
+// Adds the auxiliary vector behind the environment, where the kernel looks for what its host passes
+// to every program (scan_elf_aux() of arch/um/os-Linux/elf_aux.c). getauxval() does not have all of
+// it as it was.
 void AddAuxiliaryVector(std::vector<char*>& environment) {
   const std::string told = ReadFileIfAny("/proc/self/auxv");
   std::vector<char*> words(told.size() / sizeof(char*));
@@ -51,7 +52,8 @@ void AddAuxiliaryVector(std::vector<char*>& environment) {
 
 class EmbeddedKernel::Impl {
  public:
-  // What has begun when this throws, the destructor ends, because the other constructor is done.
+  // When this throws, the destructor ends what has begun, because the delegated constructor is
+  // done.
   explicit Impl(KernelOptions options) : Impl(std::move(options), Nothing()) {
     stack_ = mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -129,7 +131,7 @@ class EmbeddedKernel::Impl {
     embed::End((kernel_main(count, arguments.data(), environment.data()) & 0xff) << 8);
   }
 
-  inline static Impl* beginning_ = nullptr;  // that was let run last
+  inline static Impl* beginning_ = nullptr;  // the kernel that was let run last
 
   KernelOptions options_;
   std::vector<char*> arguments_, environment_;  // main() keeps pointers to them

@@ -1,9 +1,9 @@
-// A guest's kernel inside this process: the executable of User Mode Linux as it is, mapped where it
-// is linked to, on a stack of its own. What it imports of libc is bound to imports.h, so that
-// whenever it would wait for the simulator, the simulator goes on, in the same thread; being let
-// run is a switch of stacks. Its programs are processes, as they are of any such kernel
-// (ptrace(2)), which is why one and the same thread must do all of it. Where another one is, it is
-// moved, if the table of its addresses lies beside it (AddressTable).
+// A guest's kernel inside this process: the executable of User Mode Linux as it is, mapped to the
+// addresses to which it is linked, on a separate stack. Its imports of libc are bound to imports.h,
+// so that whenever it would wait for the simulator, the simulator continues, in the same thread;
+// letting the kernel run is a switch of stacks. Its programs are processes, as they are of any such
+// kernel (ptrace(2)), which is why one and the same thread must do all of it. If the addresses are
+// taken, it is moved, if the table of its addresses is next to it (AddressTable).
 #pragma once
 
 #include <cstddef>
@@ -22,45 +22,47 @@ namespace viaduct::embed {
 
 struct KernelOptions {
   std::filesystem::path file;
-  std::vector<std::string> words;  // of its command line, the program's name included
+  std::vector<std::string> words;  // the command line, including the program's name
   std::vector<std::string> environment;
-  uint64_t memory = 0;                          // bytes, as its command line says
-  uint64_t seed = 0;                            // of all its randomness
-  std::filesystem::path folder;                 // of its relative names while it boots
+  uint64_t memory = 0;                          // bytes, as in the command line
+  uint64_t seed = 0;                            // the seed of all its randomness
+  std::filesystem::path folder;                 // the folder of relative names while it boots
   std::vector<std::filesystem::path> writable;  // folders in which it may write, and devices
-  UniqueFd output;                              // its standard output and error
+  UniqueFd output;                              // standard output and error
   std::string streams;  // in that folder, the socket whose connections are streams in memory
 };
 
-// Why such a guest cannot be in this process (now); empty if it can. A failure tells one line.
+// Returns the reason why such a guest cannot be in this process (now), in one line; empty if it
+// can.
 std::string WhyNot(const std::filesystem::path& file, uint64_t memory);
 
-// Several can exist, all made and used in one thread. Destroyed, one leaves nothing behind.
+// A kernel in this process. Several can exist, all made and used in one thread. The destructor
+// leaves nothing behind.
 class EmbeddedKernel {
  public:
-  // Loads it; it begins when it is first let run. Throws EnvironmentError with WhyNot().
+  // Loads the kernel, which begins when it is first let run. Throws EnvironmentError with WhyNot().
   explicit EmbeddedKernel(KernelOptions options);
   EmbeddedKernel(const EmbeddedKernel&) = delete;
   EmbeddedKernel& operator=(const EmbeddedKernel&) = delete;
   ~EmbeddedKernel();
 
-  // Lets it run until it waits; nothing happens when it has ended or is stuck. `look_for_input`:
+  // Lets it run until it waits; does nothing when it has ended or is stuck. `look_for_input`:
   // whether something was sent to it, other than through memory and streams, since it last ran.
   void LetRun(bool look_for_input);
-  // After it has been in LetRun() for so long, in wall time, without going on in its own time, it
-  // is left there and never let run again: it is stuck.
+  // Sets the wall time after which a kernel that is in LetRun() and whose virtual time does not
+  // advance is left there and never let run again: it is stuck.
   void SetTimeout(Duration timeout);
   bool stuck() const;
-  // Its wait status (waitpid(2)) when it has ended, by itself or by End().
+  // Returns its wait status (waitpid(2)) when it has ended, by itself or by End().
   std::optional<int> ended() const;
-  // The stream beside its connection of this number (0, 1, ...) to the socket of the options;
+  // Returns the stream of its connection of this number (0, 1, ...) to the socket of the options;
   // nullptr after its end.
   std::shared_ptr<LocalStream> Stream(size_t connection) const;
-  // The next connection on which it has sent something, if there is one.
+  // Returns the next connection on which it has sent something, if there is one.
   std::optional<size_t> TakeRequest();
-  // It has no more use for the folder in which it booted.
+  // Releases the folder in which it booted, which it no longer uses.
   void LeaveFolder();
-  // Ends it, as by a signal.
+  // Ends the kernel, as by a signal.
   void End(int signal);
 
  private:

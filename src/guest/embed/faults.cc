@@ -19,7 +19,7 @@ using Handler = void (*)(int, siginfo_t*, void*);
 
 void OnFault(int number, siginfo_t* info, void* interrupted) {
   if (!installed || !IsAnybodyHere() || (!Here().inside && !Here().copy)) {
-    sigaction(number, &before[number], nullptr);  // and it faults again
+    sigaction(number, &before[number], nullptr);  // the instruction then faults again
     return;
   }
   Context& context = Here();
@@ -36,7 +36,7 @@ void OnLeave(int, siginfo_t*, void*) {
   if (!context.inside || context.switches != context.unwanted) return;
   context.stuck = true;
   context.inside = false;
-  // What returning from here would do.
+  // Unblocks the signals that a return from this handler would unblock.
   sigset_t all;
   sigemptyset(&all);
   sigaddset(&all, kLeave);
@@ -66,7 +66,7 @@ sigset_t mask_before;
 }  // namespace
 
 Faults::Faults() {
-  // A blocked fault is the end of a process, and what the guest forks has this mask, too.
+  // A blocked fault ends the process, and what the guest forks inherits this mask.
   const sigset_t set = FaultSet();
   pthread_sigmask(SIG_UNBLOCK, &set, &mask_before);
   for (const int number : kSignals) Install(number, OnFault, SA_NODEFER);

@@ -1,5 +1,5 @@
-// Signals of this process that are the guests': faults of its kernel, and the one that takes a
-// guest that does not come back away from its processor.
+// Signals of this process for its guests: faults of a guest's kernel, and the signal that makes a
+// guest that does not return leave its processor.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace viaduct::embed {
 
-// While it exists, a fault of a guest's kernel calls the kernel's handler (a fault is how its
-// vmalloc() mappings appear); one of the simulator does what it did before.
+// While it exists, a fault of a guest's kernel calls the kernel's handler (vmalloc() mappings
+// appear by faults); a fault of the simulator has the same effect as before.
 class Faults {
  public:
   static constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
@@ -26,7 +26,7 @@ class Faults {
 inline constexpr int kLeave = SIGSTKFLT;
 
 // Makes a thread leave this guest for good if it has been in it since it was let run for the
-// `switches`th time. From any other thread.
+// `switches`th time. For use from any other thread.
 void MakeLeave(Context& context, pid_t thread, uint64_t switches);
 
 }  // namespace viaduct::embed

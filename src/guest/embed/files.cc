@@ -28,7 +28,8 @@ void Forget(int fd) {
   Here().stream_of.erase(fd);
 }
 
-// Calls what changes files where the guest may do that; as Landlock answers otherwise.
+// Calls `action`, which changes a file, if the guest may change it; fails as Landlock does
+// otherwise.
 template <typename Action>
 int Change(const char* path, Action action) {
   return MayChange(path) ? AtName(path, action) : Fail(EACCES);
@@ -64,7 +65,7 @@ int Eventfd(unsigned value, int flags) { return Opened(eventfd(value, flags | EF
 
 int EpollCreate(int) {
   const int fd = Opened(epoll_create1(EPOLL_CLOEXEC));
-  Here().events = fd;  // of os_setup_epoll(), the only one
+  Here().events = fd;  // called only by os_setup_epoll()
   return fd;
 }
 
@@ -74,7 +75,7 @@ int EpollControl(int events, int operation, int fd, epoll_event* event) {
 }
 
 int Dup(int fd) { return Opened(fcntl(Real(fd), F_DUPFD_CLOEXEC, 0)); }
-// A copy gives a program its descriptors.
+// In a copy, which sets the descriptors of a program, `other` stands for itself.
 int Dup2(int fd, int other) { return dup2(Real(fd), Here().copy ? other : Real(other)); }
 int MemfdCreate(const char* name, unsigned flags) {
   return Opened(memfd_create(name, flags | MFD_CLOEXEC));
@@ -141,7 +142,7 @@ int Connect(int fd, const sockaddr* address, socklen_t length) {
   return result;
 }
 
-// Nothing sends SIGIO: TakeInput() looks for what it would tell.
+// Ignores requests for SIGIO, which is never sent: TakeInput() looks for input instead.
 int Fcntl(int fd, int command, long argument) {
   if (command == F_SETOWN || command == F_SETSIG) return 0;
   if (command == F_SETFL) argument &= ~long{O_ASYNC};
@@ -181,7 +182,7 @@ int Symlink(const char* from, const char* to) {
   return Change(to, [&] { return symlink(from, to); });
 }
 
-// As the filter of a guest's process answers (Confinement): as if it were done for the file of its
+// Answers as the filter of a guest's process (Confinement): as if it were done for the file of its
 // memory.
 int Fchmod(int, mode_t mode) { return mode == 0777 ? 0 : Fail(EPERM); }
 int Refuse() { return Fail(EPERM); }

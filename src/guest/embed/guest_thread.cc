@@ -8,7 +8,7 @@
 namespace viaduct::embed {
 namespace {
 
-// The one there is, if any.
+// The present GuestThread, if any.
 struct Present {
   Mutex mutex;
   std::weak_ptr<GuestThread> it VIADUCT_GUARDED_BY(mutex);

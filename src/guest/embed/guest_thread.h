@@ -1,4 +1,4 @@
-// What all guests of this process share: the thread that they run in, one at a time, and its
+// The thread that all guests of this process share, in which they run one at a time, and its
 // signals.
 #pragma once
 
@@ -12,21 +12,22 @@ namespace viaduct::embed {
 
 class GuestThread {
  public:
-  // That of this process's guests, which is the calling one; made by the first guest, gone with the
-  // last. Throws Error when guests run in another thread.
+  // Returns the thread of this process's guests, which is the calling one; created by the first
+  // guest, destroyed with the last. Throws Error when guests run in another thread.
   static std::shared_ptr<GuestThread> Join();
-  // Why a guest cannot run in the calling thread; empty if it can.
+  // Returns the reason why a guest cannot run in the calling thread; empty if it can.
   static const char* WhyNot();
 
   GuestThread(const GuestThread&) = delete;
   GuestThread& operator=(const GuestThread&) = delete;
   ~GuestThread();
 
-  // Before this guest is let run: faults of its kernel are handled on its stack for signals.
+  // Prepares the thread before this guest is let run: faults of its kernel are handled on its stack
+  // for signals.
   void Enter(Context& context) {
     if (&context != last_) Change(context);
   }
-  // Its memory is about to be gone.
+  // Forgets this guest, whose memory is about to be released.
   void Forget(Context& context);
 
  private:

@@ -1,4 +1,4 @@
-// Our functions in place of libc's, called by the guest's kernel with the same arguments and
+// The replacements of libc's functions, called by the guest's kernel with the same arguments and
 // results (errno included). In copies of this process all of them are libc's.
 #pragma once
 

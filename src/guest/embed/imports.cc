@@ -129,7 +129,8 @@ const Import kImports[] = {
     {"perror", Ours(imports::Perror), kWrites},
 };
 
-// They touch nothing but their arguments, descriptors of the guest or its programs' processes.
+// Functions of libc that access only their arguments, descriptors of the guest or its programs'
+// processes.
 constexpr const char* kOfLibc[] = {
     "__errno_location",
     "__getdelim",

@@ -1,4 +1,4 @@
-// What a kernel's image imports: functions of libc, and those that are ours instead.
+// The imports of a kernel's image: functions of libc, and replacements of them.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@ using Function = void (*)();
 struct Import {
   const char* name = nullptr;
   Function ours = nullptr;    // nullptr: libc's own
-  const char* why = nullptr;  // why it is ours
+  const char* why = nullptr;  // the reason for the replacement
 };
 
-// What an image may import; nullptr for anything else.
+// Returns the import of this name; nullptr if images may not import it.
 const Import* FindImport(std::string_view name);
-// The address to which it is bound. Throws Error when libc has no such function.
+// Returns the address to which it is bound. Throws Error when libc has no such function.
 void* Bind(const Import& import);
 
 }  // namespace viaduct::embed

@@ -12,15 +12,16 @@
 
 namespace viaduct::embed {
 
-// What each side has sent and the other has not read. Both are the same thread, so that neither
-// waits here. Beside it there is a socket, on which only the guest's end of it is seen.
+// The bytes that each side has sent and the other has not read. Both sides are the same thread, so
+// that neither waits here. In addition there is a socket, whose only use is to show the end of the
+// guest's side.
 class LocalStream {
  public:
   // --- The guest's side.
-  // As sendmsg(2): all of it, with duplicates of its descriptors (SCM_RIGHTS); -1 and errno where
-  // there are too many.
+  // Sends like sendmsg(2): all of it, with duplicates of its descriptors (SCM_RIGHTS); returns -1
+  // and sets errno if there are too many.
   ssize_t Send(const msghdr& message);
-  // As recv(2) of a stream: some of what there is.
+  // Receives like recv(2) of a stream: some of the available bytes.
   size_t Receive(std::span<std::byte> bytes) { return to_guest_.Take(bytes); }
   bool readable() const { return !to_guest_.empty(); }
 
@@ -33,12 +34,12 @@ class LocalStream {
   class Bytes {
    public:
     void Add(std::span<const std::byte> bytes);
-    size_t Take(std::span<std::byte> bytes);  // as many as there are, or fit
+    size_t Take(std::span<std::byte> bytes);  // all, or as many as fit
     bool empty() const { return taken_ == bytes_.size(); }
 
    private:
     std::vector<std::byte> bytes_;
-    size_t taken_ = 0;  // of them, from the first on
+    size_t taken_ = 0;  // the number taken, from the front
   };
 
   Bytes to_guest_, to_simulator_;

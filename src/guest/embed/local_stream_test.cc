@@ -23,7 +23,7 @@
 namespace viaduct::embed {
 namespace {
 
-// sendmsg(2)'s argument with these bytes and descriptors.
+// The argument of sendmsg(2) with these bytes and descriptors.
 class Message {
  public:
   explicit Message(std::string_view text, const std::vector<int>& descriptors = {})

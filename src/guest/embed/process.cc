@@ -1,4 +1,4 @@
-// Imports that are about the process that the guest's kernel believes to have for itself.
+// Imports about the process, which the guest's kernel believes to have for itself.
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -17,17 +17,18 @@
 namespace viaduct::embed::imports {
 namespace {
 
-constexpr int kExited = 8;  // a wait status has the exit status there
+constexpr int kExited = 8;  // the first bit of the exit status in a wait status
 
-// The kernel's handlers of these are called; it has others only for helper threads, which time
-// travel has not, and for whoever would end it.
+// Returns whether the signal is a fault, for which the kernel's handler is called; it has other
+// handlers only for helper threads, which time travel does not have, and for signals that would end
+// it.
 bool IsFault(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
          number == SIGTRAP;
 }
 
-// What a process of a program begins with. Not on the stack: that is memory of the guest, of which
-// the copy has not its own.
+// The function and argument with which a process of a program begins. Not on the stack: that is
+// memory of the guest, of which the copy has no separate one.
 struct CloneStart {
   int (*function)(void*) = nullptr;
   void* argument = nullptr;
@@ -46,7 +47,7 @@ bool IsOurs(const void* start, size_t length) {
 
 void Exit(int status) { End((status & 0xff) << kExited); }
 
-// A restart.
+// Ends the guest: the kernel calls this for a restart.
 int Execute() { End(1 << kExited); }
 
 pid_t Fork() {
@@ -77,7 +78,7 @@ int Kill(pid_t pid, int number) {
     return kill(pid, number);
   }
   if (pid == getpid() && number != SIGIO) End(number);
-  Here().input_not_looked_for = true;  // what SIGIO is for
+  Here().input_not_looked_for = true;  // the meaning of SIGIO
   // os_dump_core() ends all that it has started before it ends itself.
   if (pid == 0 || pid == getpid()) return 0;
   errno = ESRCH;
@@ -105,7 +106,8 @@ pid_t Waitpid(pid_t pid, int* status, int options) {
 
 int PthreadCreate() { return EAGAIN; }
 
-// As it is answered to a process without randomized addresses, which does not begin anew for them.
+// Returns the answer to a process without randomized addresses, which then does not restart for
+// them.
 int Personality(unsigned long persona) { return static_cast<int>(persona); }
 
 int Sigaction(int number, const struct sigaction* action, struct sigaction* old) {
@@ -121,7 +123,7 @@ void (*Signal(int number, void (*handler)(int)))(int) {
   if (Here().copy) return signal(number, handler);
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
-  // Both values of those are no functions to be called.
+  // SIG_IGN and SIG_DFL are no functions to be called.
   if (handler != SIG_IGN && handler != SIG_DFL) action.sa_handler = handler;
   Sigaction(number, &action, nullptr);
   return SIG_DFL;
@@ -136,12 +138,12 @@ int Sigprocmask(int how, const sigset_t* set, sigset_t* old) {
 int Sigaltstack(const stack_t* stack, stack_t* old) {
   if (stack != nullptr && !Here().copy) Here().signal_stack = *stack;
   const int result = sigaltstack(stack, old);
-  // On that stack, too, the handler of SIGIO is called, not by a signal.
+  // The handler of SIGIO also runs on that stack, but not by a signal.
   if (old != nullptr && !Here().copy && Here().in_handler > 0) old->ss_flags |= SS_ONSTACK;
   return result;
 }
 
-// Of signals that nobody sends: one that is never ready.
+// Returns a descriptor that is never ready, because no process sends the signals.
 int Signalfd(int, const sigset_t*, int flags) {
   return Eventfd(0, (flags & SFD_NONBLOCK) != 0 ? EFD_NONBLOCK : 0);
 }
@@ -158,7 +160,7 @@ void* Mmap(void* start, size_t length, int protection, int flags, int fd, off_t 
   return mmap(start, length, protection, flags, fd, offset);
 }
 
-// What it has no more stays reserved for it.
+// Unmaps memory; addresses in the guest's place stay reserved for it.
 int Munmap(void* start, size_t length) {
   if (Here().copy || !Here().place.Contains(start, length)) return munmap(start, length);
   void* kept = mmap(start, length, PROT_NONE,
@@ -172,7 +174,7 @@ int Mprotect(void* start, size_t length, int protection) {
   return -1;
 }
 
-// splitmix64, as libviaduct-random.so draws for guests that are processes.
+// Draws by splitmix64, as libviaduct-random.so does for guests that are processes.
 ssize_t Getrandom(void* buffer, size_t length, unsigned) {
   auto* bytes = static_cast<unsigned char*>(buffer);
   for (size_t i = 0; i < length; ++i) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #ifdef __x86_64__
-// What a called function keeps: six registers. The control words of floating point are kept, too,
-// but no side ever changes them.
+// Saves and restores what a called function must keep: six registers. It must keep the control
+// words of floating point, too, but no side ever changes them.
 asm(R"(
 .text
 .globl viaduct_embed_switch
@@ -53,7 +53,7 @@ namespace viaduct::embed {
 void* NewStack(void* end, void (*start)()) {
   constexpr int kSavedRegisters = 6;
   auto** top = static_cast<void**>(end);
-  *--top = nullptr;  // where `start` would return to: the stack is aligned as after a call
+  *--top = nullptr;  // the return address of `start`: the stack is aligned as after a call
   *--top = reinterpret_cast<void*>(start);
   for (int i = 0; i < kSavedRegisters; ++i) *--top = nullptr;
   return top;

@@ -1,5 +1,5 @@
-// Imports that would wait for the simulator, which cannot do anything meanwhile: it is the same
-// thread. They go back to it instead.
+// Imports that would wait for the simulator, which runs in the same thread and cannot do anything
+// meanwhile. They return to it instead.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/socket.h>
@@ -32,7 +32,8 @@ void Await(int fd, short events) {
   while (!IsReady(fd, events)) LetSimulatorRun();
 }
 
-// What `action`, which does not wait, returns; where the caller would wait, when that is over.
+// Returns the result of `action`, which does not wait; where the caller would wait, calls it again
+// when the wait is over.
 template <typename Action>
 ssize_t OnceReady(int fd, short events, Action action) {
   const ssize_t first = action();
@@ -41,8 +42,8 @@ ssize_t OnceReady(int fd, short events, Action action) {
   return action();
 }
 
-// The stream of a connection as soon as there is something to read on it; nullptr for others, and
-// where it may not wait, or the connection itself has something.
+// Returns the stream of a connection as soon as there is something to read on it; nullptr for other
+// descriptors, and if it may not wait, or the connection itself has something.
 LocalStream* AwaitStream(int fd, bool may_wait) {
   LocalStream* stream = StreamOf(fd);
   if (stream == nullptr) return nullptr;
@@ -50,7 +51,8 @@ LocalStream* AwaitStream(int fd, bool may_wait) {
   return stream->readable() ? stream : nullptr;
 }
 
-// How many of them have something in memory, which is told as poll(2) does.
+// Returns the number of entries that have something in memory, and reports it in them as poll(2)
+// does.
 int ReadableInMemory(std::span<pollfd> entries) {
   int ready = 0;
   for (pollfd& entry : entries) {
@@ -62,8 +64,8 @@ int ReadableInMemory(std::span<pollfd> entries) {
   return ready;
 }
 
-// Whether an answer is waited for that the simulator cannot have given yet, because it has not run
-// since the request: there is no need to ask whether something is readable before it has.
+// Returns whether the guest waits for an answer that the simulator cannot have sent yet, because it
+// has not run since the request: until it has, nothing can be readable.
 bool JustAsked(std::span<const pollfd> entries) {
   const auto is_stream = [](const pollfd& entry) { return StreamOf(entry.fd) != nullptr; };
   return Here().requested == Here().switches &&
@@ -74,18 +76,18 @@ bool JustAsked(std::span<const pollfd> entries) {
 
 long Syscall(long number, long a, long b, long c, long d, long e, long f) {
   if (Here().copy || number == SYS_getpid) return syscall(number, a, b, c, d, e, f);
-  if (number == SYS_renameat2) {  // of hostfs, both names whole
+  if (number == SYS_renameat2) {  // from hostfs, both names absolute
     const bool may =
         MayChange(reinterpret_cast<const char*>(b)) && MayChange(reinterpret_cast<const char*>(d));
     if (may) return syscall(number, a, b, c, d, e);
     errno = EACCES;
     return -1;
   }
-  if (number != SYS_futex) {  // and it calls no others
+  if (number != SYS_futex) {  // the kernel makes no other calls
     errno = ENOSYS;
     return -1;
   }
-  // Nobody sleeps on the words that it wakes: the simulator looks at them when this returns to it.
+  // No thread sleeps on the words that it wakes: the simulator reads them when this returns to it.
   if (b == FUTEX_WAKE) return 0;
   const auto* word = reinterpret_cast<const uint32_t*>(a);
   if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<uint32_t>(c)) LetSimulatorRun();
@@ -108,7 +110,8 @@ int Poll(pollfd* entries, nfds_t count, int milliseconds) {
   return -1;
 }
 
-// Most of what the kernel reads and writes are sockets, which can be asked not to wait.
+// Reads: most descriptors that the kernel reads and writes are sockets, which can be asked not to
+// wait.
 ssize_t Read(int fd, void* buffer, size_t length) {
   const int real = Real(fd);
   if (LocalStream* stream = AwaitStream(fd, true)) {
@@ -127,7 +130,7 @@ ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   flags |= MSG_CMSG_CLOEXEC;
   LocalStream* stream = AwaitStream(fd, (flags & MSG_DONTWAIT) == 0);
   if (stream != nullptr && message->msg_iovlen > 0) {
-    const iovec& piece = message->msg_iov[0];  // a stream may give less than there is room for
+    const iovec& piece = message->msg_iov[0];  // a stream may return less than the space for it
     message->msg_controllen = 0;
     message->msg_flags = 0;
     return static_cast<ssize_t>(
@@ -146,8 +149,8 @@ ssize_t Recvmsg(int fd, msghdr* message, int flags) {
   return length;
 }
 
-// It may be input of its own (a pipe). SIGPIPE, which a kernel blocks for itself (change_sig() in
-// main()), is not for the simulator.
+// Writes, possibly to the guest's own input (a pipe). SIGPIPE, which a kernel blocks for itself
+// (change_sig() in main()), must not reach the simulator.
 ssize_t Write(int fd, const void* buffer, size_t length) {
   const int real = Real(fd);
   const int waits = Here().copy ? 0 : MSG_DONTWAIT;
@@ -172,7 +175,7 @@ ssize_t Sendmsg(int fd, const msghdr* message, int flags) {
   return OnceReady(fd, POLLOUT, [&] { return sendmsg(fd, message, flags | MSG_DONTWAIT); });
 }
 
-// Helper threads' and idle's, neither of which time travel has.
+// Stands for the waits of helper threads and of idle, neither of which time travel has.
 int NeverWaits() {
   if (!Here().copy) LetSimulatorRun();
   errno = EINTR;

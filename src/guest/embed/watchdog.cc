@@ -12,7 +12,7 @@
 namespace viaduct::embed {
 namespace {
 
-constexpr int kLooks = 10;  // in the time that the guest may stay
+constexpr int kLooks = 10;  // checks per timeout
 constexpr std::chrono::milliseconds kLongest{1000};
 
 }  // namespace

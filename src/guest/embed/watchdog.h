@@ -1,4 +1,4 @@
-// Takes a guest away that neither comes back nor goes on in its time.
+// Makes a guest leave that neither returns nor advances its time.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +13,17 @@
 
 namespace viaduct::embed {
 
-// A thread that looks now and then; the guest's own thread must outlive it, and it the context.
+// A thread that checks now and then; the guest's own thread must outlive it, and it the context.
 class Watchdog {
  public:
-  // `clock`: the guest's time, anything that changes as it goes on.
+  // `clock`: the guest's time; any value that changes as it advances.
   Watchdog(Context& context, const volatile uint64_t& clock);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  // How long, in wall time, the guest may stay; until the first call, for ever.
+  // Sets the maximum wall time of a stay of the guest in LetRun() without advancing its time; until
+  // the first call there is no limit.
   void SetTimeout(Duration timeout) { timeout_ = timeout.nanoseconds(); }
 
  private:

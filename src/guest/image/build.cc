@@ -28,15 +28,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// To be changed when this file builds differently from the same inputs.
+// Must be changed when this file builds differently from the same inputs.
 constexpr int kProcedure = 2;
 // Space for an unpacked tree and its objects (6.12: 1.7 GB), with some reserve.
 constexpr uintmax_t kDiskBytes = 2'500'000'000;
-// Interrupts of User Mode Linux itself (arch/um/include/asm/irq.h), and the console's.
+// The number of interrupts of User Mode Linux itself (arch/um/include/asm/irq.h), and the
+// console's.
 constexpr size_t kOwnInterrupts = 12;
-// Where a kernel is linked to a second time (START of arch/x86/Makefile.um is 0x60000000).
+// The address to which a kernel is linked a second time (START of arch/x86/Makefile.um is
+// 0x60000000).
 constexpr const char* kOtherStart = "START=0x50000000";
-// How many digits of the checksum are in a folder's name.
+// The number of digits of the checksum in a folder's name.
 constexpr size_t kKeyLength = 12;
 // The number of object files with kernel.config (6.12), for the progress line.
 constexpr int kTypicalObjects = 1040;
@@ -105,7 +107,7 @@ class Builder {
     Workshop workshop(ImageStore(), key_, options_.cancel_fd,
                       [this] { Status("waiting for another build of the same kernel"); });
     folder_ = workshop.folder();
-    if (const auto image = Stored()) return {*image, true};  // the build that we waited for made it
+    if (const auto image = Stored()) return {*image, true};  // made by the awaited build
     NeedTools(source_);
     NeedDisk(ImageStore());
     const Instant start = MonotonicClock::Now();
@@ -149,7 +151,7 @@ class Builder {
     for (const Patch& patch : Patches())
       recipe_ += fmt::format("patch {}\n{}", patch.name, patch.text);
     recipe_ += fmt::format("config\n{}config added\n{}", ConfigText(), added_);
-    // By standard input, because an argument may not be longer than 128 KiB.
+    // Passed by standard input, because an argument may not be longer than 128 KiB.
     const sys::ProgramResult checksum = sys::RunProgram({"sha256sum"}, recipe_);
     if (checksum.status != 0) throw EnvironmentError("sha256sum: " + checksum.output);
     key_ = checksum.output.substr(0, kKeyLength);
@@ -185,8 +187,8 @@ class Builder {
 
   ToolOptions MakeOptions() const {
     ToolOptions tool = Tool(Tree());
-    // The same inputs must give the same bytes, independently of the environment and of a calling
-    // make.
+    // A build from the same inputs must result in the same bytes, independently of the environment
+    // and of a calling make.
     tool.environment = {"KBUILD_BUILD_TIMESTAMP=1970-01-01",
                         "KBUILD_BUILD_USER=viaduct",
                         "KBUILD_BUILD_HOST=viaduct",
@@ -203,10 +205,9 @@ class Builder {
                         "SUBARCH",
                         "O",
                         "KBUILD_OUTPUT"};
-    // The compiler cache goes by the headers that gcc says it has read (but for those of the C
-    // library, which some files of arch/um include). Otherwise it preprocesses each file once
-    // more, which makes the first build a third longer; in exchange, other options compile every
-    // file again.
+    // The compiler cache uses the headers that gcc reports as read (except those of the C library,
+    // which some files of arch/um include). Otherwise it preprocesses each file once more, which
+    // makes the first build a third longer; in exchange, other options compile every file again.
     tool.environment.push_back("CCACHE_DEPEND=1");
     return tool;
   }
@@ -248,7 +249,8 @@ class Builder {
       throw Error(trouble.empty() ? fmt::format("make: status {}", status) : trouble);
   }
 
-  // What several guests of one process need; one, and those that are processes, do without.
+  // Makes the table of addresses, which several guests of one process need; a single one, and
+  // guests that are processes, do not.
   void FindAddresses() {
     const fs::path linked = folder_ / "linux", other = Tree() / "linux";
     fs::copy_file(other, linked);  // the linker writes to the same file
@@ -266,7 +268,7 @@ class Builder {
     }
   }
 
-  // The first number after `key` in a file of the tree.
+  // Returns the first number after `key` in a file of the tree.
   size_t NumberIn(const char* file, const std::string& key) const {
     const std::string text = ReadFileIfAny(Tree() / file);
     std::smatch match;

@@ -10,9 +10,9 @@ struct Patch {
   std::string_view name, text;
 };
 
-// kernel.config
+// Returns kernel.config.
 std::string_view ConfigText();
-// patches/*.patch, in the order of their names.
+// Returns patches/*.patch, in the order of their names.
 std::span<const Patch> Patches();
 
 }  // namespace viaduct::guest

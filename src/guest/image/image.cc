@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* kExecutable = "linux";
 constexpr const char* kDescription = "image.json";
 
-// "" if it is not set.
+// Returns the value of an environment variable; "" if it is not set.
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -36,7 +36,7 @@ fs::path Cache() {
   return fs::path(home.empty() ? "/root" : home) / ".cache" / "viaduct";
 }
 
-// This user's store first; then, under sudo, that of the invoking user.
+// Returns this user's store first, then, under sudo, that of the invoking user.
 std::vector<fs::path> Stores() {
   std::vector<fs::path> stores = {ImageStore()};
   const char* user = std::getenv("SUDO_USER");
@@ -55,7 +55,8 @@ std::vector<int> Numbers(const std::string& release) {
   return numbers;
 }
 
-// "6.1" is a prefix of "6.1.192", not of "6.12".
+// Returns whether the image is of the wanted release: "6.1" is a prefix of "6.1.192", not of
+// "6.12".
 bool IsRelease(const Image& image, const std::string& wanted) {
   return (image.release + ".").rfind(wanted + ".", 0) == 0 || image.release == wanted;
 }

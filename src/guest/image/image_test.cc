@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A store of its own with images that are never run.
+// A separate store with images that are never run.
 class ImageTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -19,7 +19,7 @@ std::string FirstWord(const std::string& text) {
   return word;
 }
 
-// The version that apt would fetch and the checksum of its package file.
+// Returns the version that apt would fetch and the checksum of its package file.
 std::string IdentifyPackage(const std::string& package, const ToolOptions& options) {
   std::string version, checksum;
   ToolOptions reading = options;
@@ -39,7 +39,8 @@ std::string IdentifyPackage(const std::string& package, const ToolOptions& optio
   return fmt::format("{} {} {}", package, version, checksum);
 }
 
-// Checksums of all files except those of version control and of earlier builds.
+// Returns the checksum of the checksums of all files except those of version control and of earlier
+// builds.
 std::string IdentifyFolder(const fs::path& folder, ToolOptions options) {
   options.folder = folder;
   return FirstWord(ToolOutput(
@@ -55,9 +56,10 @@ void RunOrThrow(const std::vector<std::string>& words, const ToolOptions& option
   if (status != 0) throw Error(fmt::format("{} failed ({}, status {})", what, words[0], status));
 }
 
-// Most of a kernel's source is for other hardware, which a guest never has. What stays is enough to
-// configure (every Kconfig and Makefile) and for the options that users may add: the protocols, the
-// file systems, and what has no hardware (mac80211_hwsim, for example).
+// Returns the command that unpacks a tarball. Most of a kernel's source is for other hardware,
+// which a guest never has. The rest is enough to configure (every Kconfig and Makefile) and for the
+// options that users may add: the protocols, the file systems, and drivers without hardware
+// (mac80211_hwsim, for example).
 std::vector<std::string> UntarWords(const fs::path& tarball) {
   std::vector<std::string> words = {"tar", "xf", tarball, "--strip-components=1",
                                     "--exclude=*/Documentation/*/*/*"};

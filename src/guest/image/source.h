@@ -11,17 +11,17 @@ namespace viaduct::guest {
 struct Source {
   enum class Kind { kPackage, kTarball, kFolder };
   Kind kind;
-  std::string name;  // of the package ("linux-source-6.12"), or the path
+  std::string name;  // the package ("linux-source-6.12"), or the path
 
-  // "debian:6.12", or the path of a tarball or a folder. Throws UsageError.
+  // Parses "debian:6.12", or the path of a tarball or a folder. Throws UsageError.
   static Source Parse(const std::string& text);
 };
 
-// Identifies the content: by the package's version and checksum, or the checksum of the tarball or
+// Identifies the content by the package's version and checksum, or the checksum of the tarball or
 // of every file of the tree. Throws EnvironmentError when the package is not available.
 std::string Identify(const Source& source, const ToolOptions& options);
 
-// A text for the image's description: "linux-source-6.12 6.12.117-1~deb12u1".
+// Returns a text for the image's description: "linux-source-6.12 6.12.117-1~deb12u1".
 std::string InWords(const Source& source, const std::string& identity);
 
 // Puts the tree into `folder`, which must exist and be empty. A package is downloaded (by apt-get,

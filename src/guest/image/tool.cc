@@ -30,7 +30,7 @@ sys::Environment EnvironmentOf(const ToolOptions& options) {
   return environment;
 }
 
-// The program is killed with its children unless it was waited for.
+// Starts the program, which is killed with its children unless it was waited for.
 sys::Child Start(const std::vector<std::string>& words, const ToolOptions& options, int output) {
   sys::LaunchOptions launch;
   launch.words = words;
@@ -73,7 +73,7 @@ class Output {
   std::string partial_;
 };
 
-// Reads until the last holder of the other end has closed it.
+// Reads until the last process that holds the write end has closed it.
 void Drain(int pipe, int cancel_fd, Output& output) {
   std::array<char, 65536> buffer;
   for (;;) {

@@ -1,5 +1,5 @@
-// Running the programs of the build, each in a process group of its own, with its output read line
-// by line. None is left running.
+// Running the programs of the build, each in a separate process group, with its output read line by
+// line. No program is left running.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ struct ToolCancelled {};
 // input is empty, messages are in English. Throws EnvironmentError when it cannot be started.
 int RunTool(const std::vector<std::string>& words, const ToolOptions& options = {});
 
-// Returns the program's standard output and standard error. Throws Error with the last line of them
-// unless its exit status is 0.
+// Returns the program's standard output and standard error. Throws Error with the last line of the
+// output unless its exit status is 0.
 std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions& options = {});
 
 }  // namespace viaduct::guest

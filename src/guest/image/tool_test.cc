@@ -63,7 +63,7 @@ TEST(Tool, LogIsAppended) {
   std::filesystem::remove(log);
 }
 
-// The program and its child would wait forever.
+// The program and its child would wait for ever without the cancellation.
 TEST(Tool, CancelKillsTheProgramAndWhatItStarted) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -10,12 +10,12 @@
 namespace viaduct::guest {
 
 // Holds an empty, locked folder of the store and removes it on destruction. The next build,
-// whatever its key, removes what a killed build has left.
+// whatever its key, removes the folders of killed builds.
 class Workshop {
  public:
-  // Creates the store if necessary. Returns once nobody else builds under this key; calls `waiting`
-  // (may be empty) if it must wait. Throws ToolCancelled when `cancel_fd` becomes readable,
-  // EnvironmentError if the store cannot be written.
+  // Creates the store if necessary. Returns once no other process builds under this key; calls
+  // `waiting` (may be empty) if it must wait. Throws ToolCancelled when `cancel_fd` becomes
+  // readable, EnvironmentError if the store cannot be written.
   Workshop(const std::filesystem::path& store, const std::string& key, int cancel_fd,
            const std::function<void()>& waiting);
   ~Workshop();

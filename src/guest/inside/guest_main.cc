@@ -1,9 +1,9 @@
-// viaduct-guest: the first process of a guest kernel, and the only one except those that it is told
-// to start.
+// viaduct-guest: the first process of a guest kernel, and the only one except those that a request
+// starts.
 //
 //   viaduct-guest             as init: takes VIADUCT_CONTROL (the control interface, eth0) and
 //                             VIADUCT_CONTROL_MTU (1500) from the kernel's command line
-//   viaduct-guest --socket N  in namespaces of its own on the host's kernel, with the simulator at
+//   viaduct-guest --socket N  in separate namespaces on the host's kernel, with the simulator at
 //                             the other end of the SOCK_SEQPACKET socket N: for tests
 #include <sched.h>
 #include <sys/mount.h>
@@ -44,7 +44,8 @@ void Mount(const char* type, const char* where) {
   }
 }
 
-// The root file system is the host's, read-only; files that a guest writes stay in the guest.
+// Mounts the system's file systems. The root file system is the host's, read-only; files that a
+// guest writes stay in the guest.
 void MountSystem() {
   Mount("proc", "/proc");
   Mount("sysfs", "/sys");
@@ -53,7 +54,7 @@ void MountSystem() {
   Mount("tmpfs", "/tmp");
 }
 
-// The same for a test on the host: the namespaces disappear with the process.
+// Enters separate namespaces, for a test on the host: they disappear with the process.
 void EnterOwnNamespaces() {
   const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;  // to become root as any user
   SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | own_user));
@@ -71,8 +72,8 @@ int Number(const char* text) {
   return value;
 }
 
-// One or two descriptors per node and one per socket: the usual limit of 1024 is reached at some
-// hundred nodes.
+// Raises the limit of descriptors: with one or two for each node and one for each socket, the usual
+// limit of 1024 is reached at some hundred nodes.
 void RaiseDescriptorLimit() {
   const rlimit limit{1 << 20, 1 << 20};  // fs.nr_open
   SystemCall("setrlimit RLIMIT_NOFILE", setrlimit(RLIMIT_NOFILE, &limit));

@@ -1,5 +1,5 @@
-// The agent on the host's own kernel, in namespaces that disappear with it: its protocol, and its
-// operations on nodes and sockets.
+// Tests of the agent on the host's own kernel, in namespaces that disappear with it: its protocol,
+// and its operations on nodes and sockets.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ Endpoint At(const char* address, uint16_t port) {
   return agent::ToEndpoint(wire::IpAddress::Parse(address), port);
 }
 
-// Routes of a node with several next hops.
+// Returns the number of a node's routes with several next hops.
 int CountMultipathRoutes(sys::Netlink& netlink) {
   sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
   query.AppendHeader(rtmsg{});
@@ -91,7 +91,7 @@ class Guest {
     }
     return nullptr;
   }
-  // Packets between namespaces take their time: up to 60 s on a busy machine.
+  // Waits for an event: packets between namespaces take up to 60 s on a busy machine.
   bool Await(Code code, uint32_t subject) {
     for (int i = 0; i < 3000 && !Find(code, subject); ++i) Settle();
     return Find(code, subject) != nullptr;
@@ -172,7 +172,7 @@ class GuestTest : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   }
-  // In network and mount namespaces of the thread's own, which vanish with it.
+  // Runs a test in network and mount namespaces of a separate thread, which vanish with it.
   static void Run(const std::function<void(Guest&)>& test) {
     std::thread([&] {
       SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_FS));
@@ -234,8 +234,8 @@ TEST_F(GuestTest, AReaderWithoutCreditStopsTheSender) {
     const uint32_t accepted = guest.Find(Code::kAccepted, 10)->As<agent::Accepted>().socket;
     EXPECT_EQ(guest.Sum(Code::kData, accepted), 1000u);
     const uint64_t written = guest.Sum(Code::kWritten, 11);
-    EXPECT_LT(written, kTotal);                                    // what the kernel's buffers hold
-    guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});  // after what was sent before
+    EXPECT_LT(written, kTotal);                                    // the buffers' capacity
+    guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});  // follows the data sent before
     guest.Ask(Code::kCredit, accepted, {BytesOf(uint64_t{kTotal})});
     guest.Settle();
     EXPECT_EQ(guest.Sum(Code::kData, accepted), kTotal);
@@ -347,7 +347,7 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
   Run([](Guest& guest) {
     guest.Node(1);
     guest.Node(2);
-    // The devices as a guest boots with them: in its own namespace, known by their MACs.
+    // The devices are those with which a guest boots: in its own namespace, known by their MACs.
     sys::Netlink root;
     const auto mac = [](uint8_t last) { return wire::MacAddress{{2, 0, 0, 0, 0, last}}; };
     root.CreateVethPair({-1, "a", mac(1)}, {-1, "b", mac(2)});
@@ -400,7 +400,7 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
     EXPECT_EQ(guest.ErrorOf(2), 0);
     EXPECT_TRUE(guest.Await(Code::kConnected, 11));
     EXPECT_TRUE(guest.Await(Code::kFailed, 12));
-    EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);  // it was reached
+    EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);  // the host was reached
     sys::Netlink& netlink = guest.nodes().Get(1).netlink;
     const auto link = netlink.GetLink("sim0");
     EXPECT_EQ(link.mtu, 1400);
@@ -414,7 +414,8 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
   });
 }
 
-// As ns3::KernelUpcalls arranges it: what no other rule routes, by where it comes in.
+// Checks the rules that ns3::KernelUpcalls adds: packets that no other rule routes, by the
+// interface on which they arrive.
 TEST_F(GuestTest, LastRulesAreForWhatComesInOnAnInterface) {
   Run([](Guest& guest) {
     guest.Node(1);

@@ -5,8 +5,8 @@
 
 namespace viaduct::guest::inside {
 
-// Both act in the calling thread's namespace and throw SystemError, with EOPNOTSUPP if the kernel
-// has no MPTCP.
+// Both functions act in the calling thread's namespace and throw SystemError, with EOPNOTSUPP if
+// the kernel has no MPTCP.
 void AddMptcpEndpoint(const agent::MptcpEndpoint& endpoint);
 void SetMptcpLimits(const agent::MptcpLimits& limits);
 

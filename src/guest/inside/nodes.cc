@@ -21,7 +21,7 @@ using agent::Operation;
 
 namespace {
 
-constexpr int kLoopback = 1;  // LOOPBACK_IFINDEX of net/flow.h, of every namespace
+constexpr int kLoopback = 1;  // LOOPBACK_IFINDEX of net/flow.h, in every namespace
 
 wire::IpPrefix PrefixOf(const agent::Endpoint& endpoint, uint32_t length) {
   wire::IpPrefix prefix;
@@ -141,7 +141,7 @@ void Nodes::MoveInterface(const Operation& operation) {
   const auto request = operation.As<agent::MoveInterface>();
   Node& node = Get(operation.subject);
   const std::string name = agent::FixedText(request.name);
-  // All of a guest's devices have ifindexes of their own, so that it is free there.
+  // All devices of a guest have different ifindexes, so that this one is free on the node.
   const agent::Interface device = FindDevice(MacOf(request.mac));
   root_netlink_.MoveLink(device.ifindex, node.fd.get(), name, /*keeps_ifindex=*/true);
   agent_.Done(operation, agent::BytesOf(device));
@@ -176,7 +176,7 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
 void Nodes::ChangeRoute(const Operation& operation, bool add) {
   sys::RouteEntry entry = EntryOf(operation);
   Node& node = Get(operation.subject);
-  // The kernel may have dropped one of several with its interface.
+  // The kernel may have removed one of several hops with its interface.
   if (!add && entry.hops.size() > 1) entry.hops.clear();
   auto message =
       sys::RouteRequest(add ? sys::RouteAction::kReplace : sys::RouteAction::kDelete, entry);

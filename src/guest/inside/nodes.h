@@ -15,10 +15,10 @@
 namespace viaduct::guest::inside {
 
 struct Node {
-  // In its namespace, where the calling thread is.
+  // Must be called in the node's namespace.
   Node(std::string node_name, UniqueFd node_namespace);
   std::string name;
-  UniqueFd fd;  // of the namespace
+  UniqueFd fd;  // the network namespace
   sys::Netlink netlink;
 };
 
@@ -32,9 +32,9 @@ class Nodes {
   // other operation on the node.
   void OnCreate(std::function<void(uint32_t number)> handler) { on_create_ = std::move(handler); }
 
-  // Throws Error if there is none.
+  // Returns the node; throws Error if there is none.
   Node& Get(uint32_t number);
-  // Opens a socket on its node, which moves the calling thread there.
+  // Opens a socket on its node, and moves the calling thread there.
   UniqueFd OpenSocket(const agent::OpenSocket& request);
   // Moves the calling thread to a node's namespace, unless it is there already.
   void Enter(const Node& node);
@@ -59,7 +59,7 @@ class Nodes {
   UniqueFd root_;
   int current_;  // the namespace that the thread is in; -1: not known
   sys::Netlink root_netlink_;
-  std::map<wire::MacAddress, agent::Interface> devices_;  // those of the guest's own namespace
+  std::map<wire::MacAddress, agent::Interface> devices_;  // devices of the guest's own namespace
   std::map<uint32_t, std::unique_ptr<Node>> nodes_;
   std::function<void(uint32_t)> on_create_;
 };

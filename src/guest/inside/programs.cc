@@ -49,7 +49,7 @@ class Texts {
 
 UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
-// The controlling side of a new terminal of the node, which has its own /dev.
+// Opens the controlling side of a new terminal of the node, which has its own /dev.
 UniqueFd OpenTerminal(int mounts) {
   const UniqueFd here(
       SystemCall("open our mounts", open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)));
@@ -67,8 +67,8 @@ void SetSize(int terminal, agent::TerminalSize size) {
   ioctl(terminal, TIOCSWINSZ, &value);
 }
 
-// Whether a process of this group in the foreground edits the terminal's line itself, as shells do
-// at their prompt until they start a command.
+// Returns whether a process of this group in the foreground edits the terminal's line itself, as
+// shells do at their prompt until they start a command.
 bool EditsLine(int terminal, int group) {
   termios settings{};
   int foreground = 0;
@@ -76,7 +76,7 @@ bool EditsLine(int terminal, int group) {
          ioctl(terminal, TIOCGPGRP, &foreground) == 0 && foreground == group;
 }
 
-// What a spawn request says of the program itself.
+// Reads the part of a spawn request about the program itself.
 sys::LaunchOptions ReadOptions(const agent::Spawn& request, std::string_view text) {
   Texts texts(text);
   sys::LaunchOptions options;
@@ -89,11 +89,11 @@ sys::LaunchOptions ReadOptions(const agent::Spawn& request, std::string_view tex
   return options;
 }
 
-// Returns once it runs.
+// Starts a program; returns once it runs.
 int Start(const sys::LaunchOptions& options) {
   try {
     return sys::Launch(options);
-  } catch (const SystemError& error) {  // also where no process can be made
+  } catch (const SystemError& error) {  // or where no process can be made
     throw SystemError("start " + options.words[0], error.error_number());
   }
 }
@@ -128,7 +128,7 @@ const NodeFilesystem& Programs::FilesystemOf(uint32_t node) {
   return filesystems_.emplace(node, MakeNodeFilesystem(entry.name, entry.fd.get())).first->second;
 }
 
-// Returns the child's ends of the standard descriptors; our ends are stored in `program`.
+// Returns the child's ends of the standard descriptors; the agent's ends are stored in `program`.
 Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem,
                                            agent::TerminalSize size, Program& program) {
   const UniqueFd master = OpenTerminal(filesystem.mounts.get());
@@ -212,7 +212,7 @@ void Programs::CloseOutput(Program& program, int which) {
 
 void Programs::Input(const Operation& operation) {
   const auto found = programs_.find(operation.subject);
-  if (found == programs_.end() || !found->second.input) return;  // it has ended meanwhile
+  if (found == programs_.end() || !found->second.input) return;  // the program has ended meanwhile
   if (operation.payload.empty()) return found->second.input.reset();
   // If a program leaves 64 KiB of input unread, the rest is lost, so that the agent does not block.
   int waiting = 0;
@@ -257,7 +257,7 @@ void Programs::Reap() {
   }
 }
 
-// Its last output is reported before its exit.
+// Reports the last output of the program before its exit.
 void Programs::OnExit(uint32_t number, Program& program, int status) {
   program.exited = true;
   program.input.reset();

@@ -17,13 +17,13 @@ namespace viaduct::guest::inside {
 
 class Programs {
  public:
-  // Registers the requests about programs. Agent and nodes must outlive it. From then on it reaps
+  // Registers the requests about programs. Agent and nodes must outlive this object, which reaps
   // every child of the process.
   Programs(service::Agent& agent, Nodes& nodes);
   ~Programs();
 
  private:
-  // A running program; or one that has ended while its children still hold its output open.
+  // A running program, or one that has ended while its children still hold its output open.
   struct Program {
     int pid = 0;
     bool exited = false;
@@ -54,7 +54,7 @@ class Programs {
   service::Agent& agent_;
   Nodes& nodes_;
   UniqueFd child_ended_;
-  std::map<uint32_t, NodeFilesystem> filesystems_;  // by node
+  std::map<uint32_t, NodeFilesystem> filesystems_;  // key: the node
   std::map<uint32_t, Program> programs_;
   std::vector<std::byte> buffer_;
 };

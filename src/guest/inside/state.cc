@@ -30,7 +30,7 @@ constexpr uint32_t kStates =
     1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 8 | 1u << 9 | 1u << 11;
 constexpr std::array<const char*, 3> kCounterFiles = {
     "/proc/thread-self/net/snmp", "/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp6"};
-// Large enough for each file, and for every answer of a dump.
+// Bytes: enough for each file, and for every answer of a dump.
 constexpr size_t kBuffer = 64 * 1024;
 
 template <class T>
@@ -87,7 +87,7 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
   const nlattr* statistics = Find<tcmsg>(message, TCA_STATS2);
   const auto basic = Read<gnet_stats_basic>(FindIn(statistics, TCA_STATS_BASIC));
   const auto queue = Read<gnet_stats_queue>(FindIn(statistics, TCA_STATS_QUEUE));
-  // Only present if the 32 bits of the above are too few.
+  // Present only if 32 bits are too few for the number of packets.
   const nlattr* packets = FindIn(statistics, TCA_STATS_PKT64);
   agent::QdiscState state{};
   state.ifindex = header->tcm_ifindex;
@@ -138,8 +138,8 @@ void State::Sample(const Operation& operation) {
   agent_.Done(operation);
 }
 
-// The first version of the request is answered with the sockets of both families, the second one
-// (struct inet_diag_req_v2) with those of one.
+// Samples the TCP sockets. The first version of the request is answered with the sockets of both
+// families, the second one (struct inet_diag_req_v2) with those of one.
 void State::SampleTcp(const Operation& operation, Probe& probe) {
   inet_diag_req request{};
   request.idiag_ext = 1u << (INET_DIAG_INFO - 1) | 1u << (INET_DIAG_CONG - 1);
@@ -166,7 +166,7 @@ const std::string& State::NameOf(int ifindex, Node& node, Probe& probe) {
 void State::SampleQdiscs(const Operation& operation, Node& node, Probe& probe) {
   sys::NetlinkMessage message(RTM_GETQDISC, NLM_F_DUMP);
   message.AppendHeader(tcmsg{});
-  std::vector<agent::QdiscState> states;  // names are asked for on the same socket
+  std::vector<agent::QdiscState> states;  // collected first: names are requested on the same socket
   node.netlink.socket().Query(
       message, node.name + ": ask for queueing disciplines",
       [&](const nlmsghdr* answer) { states.push_back(QdiscStateOf(answer)); });

@@ -21,16 +21,17 @@ class State {
   State(service::Agent& agent, Nodes& nodes);
 
  private:
-  // What a node is sampled by. Its socket is opened with the node, whether it is ever sampled or
-  // not, so that sampling changes nothing: the kernel's tables of netlink sockets grow with their
-  // number (lib/rhashtable.c), and consume random numbers when they do.
+  // The sockets and files by which a node is sampled. Its socket is opened with the node, whether
+  // the node is ever sampled or not, so that sampling changes nothing: the kernel's tables of
+  // netlink sockets grow with their number (lib/rhashtable.c), and consume random numbers when they
+  // do.
   struct Probe {
-    Probe();         // of the namespace that the thread is in
-    void Prepare();  // the first time that it is used, in that namespace
+    Probe();         // for the calling thread's namespace
+    void Prepare();  // at its first use, in that namespace
     UniqueFd unused;
     std::optional<sys::NetlinkSocket> sockets;  // NETLINK_SOCK_DIAG
-    std::vector<UniqueFd> files;                // of counters
-    std::map<int, std::string> names;           // of devices, by ifindex
+    std::vector<UniqueFd> files;                // files of counters
+    std::map<int, std::string> names;           // names of devices; key: the ifindex
   };
 
   void Sample(const agent::Operation& operation);

@@ -18,10 +18,10 @@
 namespace viaduct::guest::inside {
 namespace {
 
-// Frames read with one system call.
+// The number of frames read with one system call.
 constexpr size_t kBurst = 16;
-// The buffer must hold everything that can arrive in one instant, because a lost frame ends the
-// simulation.
+// The buffer's bytes: it must hold all that can arrive in one instant, because a lost frame ends
+// the simulation.
 constexpr int kReceiveBuffer = 64 << 20;
 
 int SetUpInterface(const std::string& name, size_t mtu) {
@@ -69,7 +69,7 @@ bool FrameTransport::Receive(const Receiver& each) {
     headers[i].msg_hdr.msg_iov = &vectors[i];
     headers[i].msg_hdr.msg_iovlen = 1;
   }
-  // Never fails where the socket is readable: a failing system call would cost virtual time.
+  // This never fails while the socket is readable: a failing system call would cost virtual time.
   const int count =
       SystemCall("receive on the control interface",
                  recvmmsg(socket_.get(), headers.data(), kBurst, MSG_WAITFORONE, nullptr));
@@ -85,7 +85,7 @@ SocketTransport::SocketTransport(UniqueFd socket)
 
 void SocketTransport::Send(std::span<const std::byte> message) {
   const ssize_t sent = send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL);
-  if (sent < 0 && errno == EPIPE) return;  // it has ended: Receive() says so
+  if (sent < 0 && errno == EPIPE) return;  // the peer has closed: Receive() reports it
   SystemCall("answer the simulator", sent);
 }
 

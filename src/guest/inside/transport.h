@@ -12,8 +12,8 @@
 
 namespace viaduct::guest::inside {
 
-// Messages as frames on an interface of the namespace it is created in. It sets the interface up,
-// with this MTU and without addresses.
+// Messages as frames on an interface of the namespace in which the object is created. Sets the
+// interface up, with this MTU and without addresses.
 class FrameTransport : public service::Transport {
  public:
   FrameTransport(const std::string& interface, size_t mtu);

@@ -19,13 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A guest that dies with its simulator may create a last file there while we remove the others.
+// The number of tries to remove a folder: a guest that is killed with its simulator may create a
+// last file there meanwhile.
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 
 sys::Registry Booting() { return {sys::UserPlace("booting"), {"record.json"}}; }
 
-// Not to be foreseen by others, who could make a folder of that name.
+// Returns a name that other users, who could create a folder of that name, cannot foresee.
 std::string DrawName() {
   uint64_t number = 0;
   SystemCall("getrandom", static_cast<int>(getrandom(&number, sizeof number, 0)));
@@ -36,7 +37,7 @@ fs::path TemporaryFolder() {
   std::error_code error;
   const fs::path found = fs::temp_directory_path(error);
   const char* named = std::getenv("TMPDIR");
-  // Making the folder tells what is wrong with it.
+  // Creating the folder reports what is wrong with it.
   return error && named != nullptr ? named : found;
 }
 
@@ -46,14 +47,14 @@ void MakeFolder(const fs::path& folder, const char* purpose, const char* remedy)
                                      folder.parent_path().string(), strerror(errno), remedy));
 }
 
-// Another user's folder, or a link, is none of ours.
+// Returns whether the folder is this user's; another user's folder, or a link, is not.
 bool IsOwnFolder(const fs::path& folder) {
   struct stat status;
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
          status.st_uid == geteuid();
 }
 
-// Returns why it is still there.
+// Removes the folder; returns why it still exists, "" if it does not.
 std::string RemoveFolder(const fs::path& folder) {
   std::error_code error;
   for (int i = 0; i < kTries && IsOwnFolder(folder); ++i) {

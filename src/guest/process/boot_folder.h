@@ -11,11 +11,11 @@
 
 namespace viaduct::guest {
 
-// Where files are that take memory.
+// The folder of files that take memory.
 inline constexpr const char* kMemoryFolder = "/dev/shm";
 
-// What a simulation has for guests that boot, as a registry (sys/machine/registry.h) of this user's
-// says.
+// The folders of a simulation for guests that boot, as the registry of this user
+// (sys/machine/registry.h) records them.
 struct BootFolders : sys::RegistryEntry {
   std::filesystem::path path, memory;
 
@@ -24,17 +24,17 @@ struct BootFolders : sys::RegistryEntry {
 
 // An empty folder in the folder for temporary files (TMPDIR) and one in kMemoryFolder, recorded
 // before they are made and removed on destruction, and also when this process is killed: a guardian
-// outlives it for that.
+// outlives the process for that.
 class BootFolder {
  public:
-  // Throws EnvironmentError if one of them cannot be created.
+  // Creates both folders. Throws EnvironmentError if one of them cannot be created.
   BootFolder();
   ~BootFolder() = default;
   BootFolder(const BootFolder&) = delete;
   BootFolder& operator=(const BootFolder&) = delete;
 
   const std::filesystem::path& path() const { return folders_.path; }
-  // For the files of guests' memory, which have no names: it stays empty.
+  // The folder for the files of guests' memory, which have no names: it stays empty.
   const std::filesystem::path& memory() const { return folders_.memory; }
 
  private:
@@ -42,7 +42,7 @@ class BootFolder {
   sys::Guardian guardian_;
 };
 
-// Removes what this user's simulations have left whose guardian was killed, too, and returns it.
+// Removes and returns the folders of this user's simulations whose guardian was killed, too.
 // Problems are appended to `problems`.
 std::vector<BootFolders> RemoveDeadBootFolders(std::vector<std::string>* problems);
 

@@ -63,7 +63,7 @@ TEST_F(BootFolderTest, NoPlaceForItIsOneLineThatSaysWhatToDo) {
   }
 }
 
-// kill -9 of the simulator; Ctrl-C, which every process of its group gets.
+// Covers kill -9 of the simulator, and Ctrl-C, which every process of its group gets.
 TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
   int ends[2];
   SystemCall("pipe", pipe(ends));
@@ -83,12 +83,12 @@ TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
   EXPECT_FALSE(fs::is_empty(place_));
   kill(-child, GetParam());
   waitpid(child, nullptr, 0);
-  // The guardian holds the other end too.
+  // The guardian, too, holds the write end.
   EXPECT_EQ(read(reader.get(), &byte, 1), 0);
   EXPECT_TRUE(fs::is_empty(place_));
 }
 
-// kill -9 of its guardian, too: what is left is recorded.
+// Covers kill -9 of its guardian, too: the remaining folders are recorded.
 TEST_F(BootFolderTest, WhatIsLeftIsRemovedLater) {
   int ends[2];
   SystemCall("pipe", pipe(ends));
@@ -103,7 +103,7 @@ TEST_F(BootFolderTest, WhatIsLeftIsRemovedLater) {
   writer.reset();
   waitpid(child, nullptr, 0);
   char byte;
-  EXPECT_EQ(read(reader.get(), &byte, 1), 0);  // the guardian has ended, too
+  EXPECT_EQ(read(reader.get(), &byte, 1), 0);  // the guardian has exited, too
   EXPECT_FALSE(fs::is_empty(place_));
   std::vector<std::string> problems;
   const auto removed = RemoveDeadBootFolders(&problems);

@@ -19,7 +19,8 @@
 namespace viaduct::guest {
 namespace {
 
-// linux/landlock.h; the header of a distribution is older than the kernels that it runs on.
+// Landlock's interface (linux/landlock.h); the header of a distribution is older than the kernels
+// that it runs on.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr uint32_t kVersionOnly = 1;  // LANDLOCK_CREATE_RULESET_VERSION
 constexpr int kPathBeneath = 1;       // LANDLOCK_RULE_PATH_BENEATH
@@ -37,19 +38,19 @@ struct [[gnu::packed]] PathBeneath {
 
 // LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*.
 constexpr uint64_t kWriteFile = 1 << 1;
-constexpr uint64_t kRemoveAndMake = 0x1ff << 4;  // of folders, files, devices, sockets, links
+constexpr uint64_t kRemoveAndMake = 0x1ff << 4;  // folders, files, devices, sockets, links
 constexpr uint64_t kRefer = 1 << 13;             // to rename or link into another folder
 constexpr uint64_t kTruncate = 1 << 14;
 constexpr uint64_t kTcp = 1 | 1 << 1;     // bind, connect
 constexpr uint64_t kScopes = 1 | 1 << 1;  // abstract sockets, signals
 
-// 0: this kernel has no Landlock.
+// Returns the version of Landlock; 0: this kernel has none.
 int LandlockVersion() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kVersionOnly);
   return version < 0 ? 0 : static_cast<int>(version);
 }
 
-// A kernel refuses what is newer than itself.
+// Returns the rights of this version: a kernel refuses newer ones.
 RulesetAttributes Handled(int version) {
   return {
       kWriteFile | kRemoveAndMake | (version >= 2 ? kRefer : 0) | (version >= 3 ? kTruncate : 0),
@@ -58,15 +59,15 @@ RulesetAttributes Handled(int version) {
 
 void Allow(const UniqueFd& rules, const std::filesystem::path& path) {
   const UniqueFd place(SystemCall("open " + path.string(), open(path.c_str(), O_PATH | O_CLOEXEC)));
-  // Nothing is ever shortened: the simulator has the guest's memory mapped.
+  // The right to truncate is never granted: the simulator has the guest's memory mapped.
   const bool folder = std::filesystem::is_directory(path);
   const PathBeneath rule{folder ? kWriteFile | kRemoveAndMake : kWriteFile, place.get()};
   SystemCall("landlock_add_rule " + path.string(),
              syscall(kAddRule, rules.get(), kPathBeneath, &rule, 0));
 }
 
-// Landlock leaves alone what is neither a file's content nor its name, and before Linux 6.2 a
-// file's length. Numbers of x86-64, for which alone there is User Mode Linux.
+// System calls about what Landlock does not restrict: all but a file's content and name, and before
+// Linux 6.2 a file's length. Numbers of x86-64, the only architecture of User Mode Linux.
 enum SystemCallNumber : uint32_t {
   kIoctl = 16,
   kTruncateFile = 76,
@@ -88,7 +89,7 @@ enum SystemCallNumber : uint32_t {
   kFutimesat = 261,
   kFchmodat = 268,
   kUtimensat = 280,
-  kIoUringSetup = 425,  // it makes some of the others' calls
+  kIoUringSetup = 425,  // can make some of the other calls
   kFchmodat2 = 452,
   kSetxattrat = 463,
   kRemovexattrat = 466,
@@ -100,26 +101,26 @@ constexpr uint32_t kRefused[] = {
     kLremovexattr, kFremovexattr, kFchownat,   kFutimesat,     kFchmodat,    kUtimensat,
     kIoUringSetup, kFchmodat2,    kSetxattrat, kRemovexattrat, kFileSetattr,
 };
-// Above these are the numbers of another convention (x32) for the same calls.
+// The first number of another convention (x32) for the same calls.
 constexpr uint32_t kFirstX32 = 0x40000000;
-// User Mode Linux gives the file of its memory this mode, and ends where that fails.
+// User Mode Linux sets the file of its memory to this mode, and exits if that fails.
 constexpr uint32_t kMemoryMode = 0777;
-// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR need no file that is open to be written.
+// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR work on a file that is not open for writing.
 constexpr uint32_t kSetFlags = 0x40086602, kSetAttributes = 0x401c5820;
 
-// The words of a call as linux/filter.h loads them.
+// The words of a call, at their offsets in struct seccomp_data (linux/filter.h loads them).
 constexpr uint32_t kArchitecture = offsetof(seccomp_data, arch);
 constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
 constexpr uint32_t kSecondArgument = offsetof(seccomp_data, args) + sizeof(uint64_t);
 
 sock_filter LoadWord(uint32_t word) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word); }
 sock_filter Return(uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
-// Skips so many instructions where the word is `value`, and so many where it is not.
+// Skips `skip` instructions if the word is `value`, `skip_else` if it is not.
 sock_filter Equal(uint32_t value, uint8_t skip, uint8_t skip_else) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skip, skip_else);
 }
 
-// Calls answer with the error without being made; 0: as if they were.
+// The action by which a call returns the error without being made; 0: as if it were made.
 constexpr uint32_t Answer(uint32_t error) { return SECCOMP_RET_ERRNO | error; }
 
 std::vector<sock_filter> FilterProgram() {
@@ -143,8 +144,8 @@ std::vector<sock_filter> FilterProgram() {
   return program;
 }
 
-// Without the flag older kernels add a mitigation of speculative execution, which makes all that
-// the guest does slower.
+// Installs the filter. Without the flag older kernels add a mitigation of speculative execution,
+// which makes all that the guest does slower.
 void InstallFilter() {
   std::vector<sock_filter> instructions = FilterProgram();
   const sock_fprog program{static_cast<unsigned short>(instructions.size()), instructions.data()};
@@ -152,7 +153,7 @@ void InstallFilter() {
                                                  SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program)));
 }
 
-// The kernel looks at the program's address only if it has filters.
+// Returns whether the kernel has filters: only then it reads the program's address.
 bool HasFilters() {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT;
 }

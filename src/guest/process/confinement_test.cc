@@ -39,7 +39,7 @@ class ConfinementTest : public testing::Test {
   fs::path own() const { return place_ / "own"; }
   fs::path others() const { return place_ / "others"; }
 
-  // What `attempt` sets errno to in a confined process; 0 where it does not return -1.
+  // Returns the errno that `attempt` sets in a confined process; 0 if it does not return -1.
   int ErrorOf(const std::function<long()>& attempt) const {
     const std::array writable{own(), fs::path("/dev/null")};
     const Confinement confinement(writable);
@@ -115,7 +115,7 @@ TEST_F(ConfinementTest, NoTcpOfThisMachine) {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     return connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   });
-  // Kernels before 6.7 do not know of TCP.
+  // Kernels before 6.7 do not restrict TCP.
   EXPECT_TRUE(error == EACCES || error == ECONNREFUSED) << error;
 }
 

@@ -13,18 +13,18 @@ namespace viaduct::guest {
 class Console {
  public:
   static constexpr size_t kLines = 20;
-  static constexpr size_t kLineLength = 200;  // longer ones are cut
+  static constexpr size_t kLineLength = 200;  // longer lines are truncated
 
   Console() = default;
-  // Takes the reading end of the guest's standard output; may be empty.
+  // Takes the read end of the guest's standard output; may be empty.
   explicit Console(UniqueFd fd);
 
   int fd() const { return fd_.get(); }
-  // Reads the available output without blocking; false at end of file.
+  // Reads the available output without blocking; returns false at end of file.
   bool Drain();
   // Adds output that was read elsewhere; for tests and for guests without a descriptor.
   void Add(std::string_view text);
-  // The last lines, oldest first, without control characters, joined by " | ".
+  // Returns the last lines, oldest first, without control characters, joined by " | ".
   std::string LastLines(size_t count) const;
 
  private:

@@ -26,13 +26,14 @@
 namespace viaduct::guest {
 namespace {
 
-// A link in the guest's folder, so that its environment is the same in every run.
+// The name of a link in the guest's folder, so that its environment is the same in every run.
 constexpr const char* kMemoryLink = "m";
 
-// The first kernels that do without ptrace(2) (arch/um/os-Linux/start_up.c, seccomp=).
+// The first release whose kernels work without ptrace(2) (arch/um/os-Linux/start_up.c, seccomp=).
 constexpr const char* kFirstWithSeccomp = "6.16";
 
-// The host's environment is not passed on, because the guest's behaviour must not depend on it.
+// Returns the guest's environment. The host's is not passed on, because the guest's behaviour must
+// not depend on it.
 sys::Environment EnvironmentOf(const GuestOptions& options) {
   sys::Environment environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
   // User Mode Linux creates the file of the guest's memory here.
@@ -44,8 +45,8 @@ sys::Environment EnvironmentOf(const GuestOptions& options) {
   return environment;
 }
 
-// A guest uses only the memory that it touches, but dies when it touches a page that cannot be
-// allocated.
+// Checks that the memory can be allocated: a guest uses only the memory that it touches, but is
+// killed when it touches a page that cannot be allocated.
 void CheckMemory(uint32_t memory_mib) {
   struct statvfs file_system;
   SystemCall(std::string("statvfs ") + kMemoryFolder, statvfs(kMemoryFolder, &file_system));
@@ -67,8 +68,8 @@ void CheckMemory(uint32_t memory_mib) {
   }
 }
 
-// Disables address space randomization, which affects the guest: its memory's size depends on where
-// the heap is.
+// Disables address space randomization, which affects the guest: its memory's size depends on the
+// address of the heap.
 void FixAddresses() {
   const int now = SystemCall("personality", personality(0xffffffff));
   SystemCall("personality", personality(ADDR_NO_RANDOMIZE | static_cast<unsigned>(now)));
@@ -119,8 +120,8 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "uml_dir=u/",
       "umid=guest",
   };
-  // Programs stop by signals instead of ptrace(2), where that works: not in this process, but the
-  // random numbers are to be the same.
+  // Programs are stopped by signals instead of ptrace(2), if that works: it does not in this
+  // process, but the random numbers must be the same.
   if (!OlderRelease(options.image.release, kFirstWithSeccomp)) words.push_back("seccomp=auto");
   for (size_t i = 0; i < endpoints.device_count; ++i) {
     words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices, i));
@@ -155,7 +156,7 @@ std::string WhyNotEmbedded(const GuestOptions& options) {
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
   sys::LaunchOptions launch;
-  launch.words = CommandLine(options, endpoints);  // first what is wrong on every machine
+  launch.words = CommandLine(options, endpoints);  // first: independent of the machine
   CheckMemory(options.memory_mib);
   launch.words.insert(launch.words.begin(), options.image.file.string());
   sys::Pipe output = sys::MakePipe();
@@ -219,7 +220,8 @@ void GuestProcess::LeaveFolder() {
 void GuestProcess::Kill() {
   kernel_.reset();
   if (process_.pid() <= 0) return;
-  // The group holds what the guest's processes run in, and may outlive the first of them.
+  // The group contains the processes in which the guest's programs run, and may outlive its first
+  // process.
   kill(-process_.pid(), SIGKILL);
   process_ = sys::Child();
 }

@@ -1,9 +1,9 @@
 // The agent, in a guest or, for the host's own sockets, in the simulator's process: receives
-// requests from its transport, dispatches them to the registered handlers,
-// watches descriptors, and combines the answers and events of an instant into one message.
+// requests from its transport, dispatches them to the registered handlers, watches descriptors, and
+// combines the answers and events of an instant into one message.
 //
 // In virtual time a system call costs nothing, unless it fails (1 us) or reads a clock (256 ns). So
-// everything here waits level-triggered and calls only what will succeed.
+// everything here waits level-triggered and makes only calls that will succeed.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,11 @@ class Agent {
 
   // Registers the handler of a request; one handler per code.
   void Handle(agent::Code code, Handler handler);
-  // Called before each message is sent: the last chance to add to it.
+  // Sets a function that is called before each message is sent, which can add to it.
   void BeforeFlush(std::function<void()> hook) { hooks_.push_back(std::move(hook)); }
 
   // Calls `watcher` while any of the EPOLL... events holds (level-triggered). EPOLLERR and EPOLLHUP
-  // are always watched. The caller keeps owning the descriptor and must call Unwatch before closing
+  // are always watched. The caller still owns the descriptor and must call Unwatch before closing
   // it.
   void Watch(int fd, uint32_t events, Watcher watcher);
   void ChangeWatch(int fd, uint32_t events);
@@ -58,7 +58,7 @@ class Agent {
   // Runs one round: waits for events, at most `timeout`, and handles them. Returns false if
   // nothing has happened.
   bool RunOnce(Duration timeout);
-  // Handles the requests that the transport has, and sends the answers: for a transport without a
+  // Handles the requests that the transport has, and sends the answers; for a transport without a
   // descriptor.
   void Serve();
   // Readable when RunOnce() has something to do.
@@ -84,7 +84,7 @@ class Agent {
   agent::MessageWriter writer_;
   std::map<agent::Code, Handler> handlers_;
   std::vector<std::function<void()>> hooks_;
-  std::vector<Watched> watched_;  // by descriptor
+  std::vector<Watched> watched_;  // index: the descriptor
   bool ended_ = false;
 };
 

@@ -4,7 +4,7 @@
 
 namespace viaduct::guest::service {
 
-// The two ends of the channel are in one process: a message is passed by a call.
+// A transport whose two ends are in one process: a message is passed by a call.
 class HostAgent::Link : public Transport {
  public:
   int fd() const override { return -1; }

@@ -1,5 +1,5 @@
 // An agent in the simulator's own process, whose sockets are the host's: the applications of a
-// simulation have them in namespaces of this machine.
+// simulation have sockets in namespaces of this machine.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,7 @@
 
 namespace viaduct::guest::service {
 
-// Requests are carried out while they are sent. What happens to the sockets later is reported by
-// Work().
+// Carries out requests while they are sent. Later events of the sockets are reported by Work().
 class HostAgent final : public AgentChannel {
  public:
   explicit HostAgent(Sockets::Opener open);
@@ -19,10 +18,10 @@ class HostAgent final : public AgentChannel {
 
   // Readable when Work() has something to do.
   int fd() const { return agent_.fd(); }
-  // Handles the sockets that are ready, without waiting, and passes what has happened to the
-  // receiver: up to kBurst messages of each, so that one loop that also sends does not send many
-  // for each one that it reads. Returns false if there were none. Throws Error when descriptors or
-  // memory are used up.
+  // Handles the sockets that are ready, without waiting, and passes their events to the receiver:
+  // up to kBurst messages of each, so that one loop that also sends does not send many for each one
+  // that it reads. Returns false if there were none. Throws Error when descriptors or memory are
+  // used up.
   bool Work();
   static constexpr int kBurst = 256;
 
@@ -34,7 +33,7 @@ class HostAgent final : public AgentChannel {
  private:
   class Link;
 
-  Link* link_;  // of agent_
+  Link* link_;  // owned by agent_
   Agent agent_;
   Sockets sockets_;
 };

@@ -53,14 +53,15 @@ int SocketType(int fd) {
   return type;
 }
 
-// Whether an error of it is the end of a connection.
+// Returns whether an error of the socket ends a connection.
 bool HasConnection(int fd) {
   const int type = SocketType(fd);
   return type != SOCK_DGRAM && type != SOCK_RAW;
 }
 
-// Whether receiving nothing from a connection of DCCP was an empty message and not its end. One
-// that directly precedes an end which has arrived too is not told from it.
+// Returns whether receiving nothing from a DCCP connection was an empty message and not its end. An
+// empty message that directly precedes an end which has arrived too cannot be distinguished from
+// it.
 bool WasEmptyMessage(int fd) {
   if (SocketType(fd) != SOCK_DCCP) return false;
   pollfd state{.fd = fd, .events = POLLRDHUP, .revents = 0};
@@ -75,20 +76,20 @@ bool WasEmptyMessage(int fd) {
 struct Sockets::Socket {
   uint32_t number = 0;
   UniqueFd fd;
-  UniqueFd room;        // DCCP's: the same socket, watched for edges (WatchRoom())
-  bool stream = false;  // of bytes: no boundaries
-  bool parts = false;   // SCTP: MSG_EOR ends a message, which may come in parts
+  UniqueFd room;        // DCCP: the same socket, watched for edges (WatchRoom())
+  bool stream = false;  // a stream of bytes without boundaries
+  bool parts = false;   // SCTP: MSG_EOR ends a message, which may arrive in parts
   bool listening = false;
   bool connecting = false;
   bool ended = false;    // the peer has finished sending, or the connection is lost
-  bool closing = false;  // once nothing is pending
+  bool closing = false;  // closes once nothing is pending
   bool watched = false;
-  bool written_due = false;    // it is in written_
-  bool kernel_serves = false;  // its data
+  bool written_due = false;    // listed in written_
+  bool kernel_serves = false;  // the kernel serves its data
   std::optional<int> shutdown;
-  uint32_t events = 0;   // watched for
-  uint32_t request = 0;  // kConnect's
-  uint64_t credit = 0;   // of a listener: that of accepted sockets
+  uint32_t events = 0;   // the watched EPOLL... events
+  uint32_t request = 0;  // the number of kConnect
+  uint64_t credit = 0;   // for a listener, the credit of accepted sockets
   uint64_t written = 0;
   std::deque<Pending> pending;
   std::vector<std::byte> begun;  // the parts of a message that has not ended
@@ -126,7 +127,7 @@ int Sockets::Descriptor(uint32_t number) const {
 
 Sockets::Socket& Sockets::Get(const Operation& operation) {
   const auto found = sockets_.find(operation.subject);
-  // It was never opened (the kernel lacks the protocol), or is closed.
+  // The socket was never opened (the kernel lacks the protocol), or is closed.
   if (found == sockets_.end() || found->second->closing) {
     throw SystemError(agent::Describe(operation.code), EBADF);
   }
@@ -144,11 +145,11 @@ Sockets::Socket& Sockets::Adopt(uint32_t number, UniqueFd fd, bool stream) {
   return *place;
 }
 
-// dccp_poll() always reports that there is room, even if dccp_sendmsg() then fails
-// (net/dccp/proto.c): level-triggered watching would result in a loop of failing system calls. But
-// each packet that has left is reported (dccp_write_space()), which edge-triggered watching
-// notices. The same happens for a packet refused because of the queue's length; so the queue is
-// bounded by the send buffer, not by that length.
+// Watches a DCCP socket for space. dccp_poll() always reports that there is space, even if
+// dccp_sendmsg() then fails (net/dccp/proto.c): level-triggered watching would result in a loop of
+// failing system calls. But each packet that has left is reported (dccp_write_space()), which
+// edge-triggered watching notices. The same happens for a packet refused because of the queue's
+// length; so the queue is limited by the send buffer, not by that length.
 void Sockets::WatchRoom(Socket& socket) {
   if (SocketType(socket.fd.get()) != SOCK_DCCP) return;
   const int unlimited = 0;
@@ -171,7 +172,7 @@ void Sockets::Open(const Operation& operation) {
   const auto request = operation.As<agent::OpenSocket>();
   UniqueFd fd = open_(request);
   if (request.family == AF_INET6 && request.type != SOCK_RAW) {
-    const int on = 1;  // as in ns-3, where the two families never share a socket
+    const int on = 1;  // like ns-3, where the two families never share a socket
     setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   const bool stream = request.type == SOCK_STREAM && request.protocol != IPPROTO_SCTP;
@@ -259,7 +260,7 @@ void Sockets::Accept(Socket& listener) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
       throw SystemError("accept a connection", errno);
     }
-    return;  // the peer has given the connection up meanwhile
+    return;  // the peer has aborted the connection meanwhile
   }
   const uint32_t number = next_accepted_++;
   if (next_accepted_ == 0) next_accepted_ = agent::kAccepted;
@@ -309,7 +310,7 @@ bool Sockets::SendOnce(Socket& socket, Pending& pending) {
   };
   ssize_t sent = send_now();
   if (sent < 0 && errno != EAGAIN && errno != ENOBUFS && !HasConnection(socket.fd.get())) {
-    // An error of an earlier message (ICMP)? Then this one is not to be lost for it.
+    // An error of an earlier message (ICMP)? Then this message must not be lost because of it.
     const int earlier = errno;
     sent = send_now();
     if (sent >= 0 || errno != earlier) {
@@ -338,7 +339,7 @@ void Sockets::SendPending(Socket& socket) {
   while (!socket.pending.empty()) {
     Pending& first = socket.pending.front();
     const bool more = SendOnce(socket, first);
-    // An empty message that has to wait is not sent yet either.
+    // An empty message that must wait is not sent yet either.
     if (more && first.sent == first.length) socket.pending.pop_front();
     if (!more) return;
   }
@@ -349,8 +350,9 @@ void Sockets::AfterPending(Socket& socket) {
   if (socket.shutdown) shutdown(socket.fd.get(), *std::exchange(socket.shutdown, std::nullopt));
 }
 
-// An SCTP association that a socket shuts down ends altogether (RFC 6458 section 4.1.7), which the
-// kernel tells this socket by a notification only.
+// Asks for the notification of the end: an SCTP association that a socket shuts down ends
+// altogether (RFC 6458 section 4.1.7), which the kernel reports to this socket by a notification
+// only.
 void Sockets::AskForEnd(const Socket& socket) {
   if (!socket.parts) return;
   sctp_event changes{};
@@ -360,7 +362,7 @@ void Sockets::AskForEnd(const Socket& socket) {
              setsockopt(socket.fd.get(), IPPROTO_SCTP, SCTP_EVENT, &changes, sizeof changes));
 }
 
-// What AskForEnd() has asked for; other notifications are of no interest.
+// Handles the notification that AskForEnd() asks for; other notifications are ignored.
 void Sockets::TakeNotification(Socket& socket, std::span<const std::byte> bytes) {
   sctp_assoc_change change{};
   std::memcpy(&change, bytes.data(), std::min(bytes.size(), sizeof change));
@@ -433,7 +435,7 @@ void Sockets::UpdateWatch(Socket& socket) {
   const bool writes = socket.connecting || (!socket.pending.empty() && !socket.room);
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
-  // What its kernel serves is left alone.
+  // A socket that the kernel serves is not watched.
   if (socket.kernel_serves && !socket.connecting && !socket.listening && !writes) {
     if (std::exchange(socket.watched, false)) agent_.Unwatch(fd);
     socket.events = 0;

@@ -1,8 +1,8 @@
 // The sockets that the simulator's applications have on the nodes of a guest or of a lab.
 //
-// Data that an application sends and the kernel
-// does not accept at once is queued here; arriving data is read while the application has credit,
-// so that a slow reader closes TCP's window as it would on a real host.
+// Data that an application sends and the kernel does not accept at once is queued here; arriving
+// data is read while the application has credit, so that a slow reader closes TCP's window as it
+// would on a real host.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ using agent::SocketAddress;
 
 class Sockets {
  public:
-  // Opens the socket of a request on its node, non-blocking; throws Error. It stays in the
-  // namespace that it is opened in.
+  // Opens the socket of a request on its node, non-blocking; throws Error. The socket stays in the
+  // namespace in which it is opened.
   using Opener = std::function<UniqueFd(const agent::OpenSocket&)>;
 
   // Registers the requests about sockets. The agent must outlive it.
@@ -33,7 +33,7 @@ class Sockets {
   ~Sockets();
 
   size_t size() const { return sockets_.size(); }
-  // The descriptor of a socket, for reading statistics (TCP_INFO); -1 if there is none.
+  // Returns the descriptor of a socket, for reading statistics (TCP_INFO); -1 if there is none.
   int Descriptor(uint32_t number) const;
 
  private:
@@ -59,7 +59,7 @@ class Sockets {
 
   Socket& Get(const agent::Operation& operation);
   Socket& Adopt(uint32_t number, UniqueFd fd, bool stream);
-  // Watches exactly for the events that can be handled now.
+  // Changes the watched events to exactly those that can be handled now.
   void UpdateWatch(Socket& socket);
   void WatchRoom(Socket& socket);
   void OnEvents(uint32_t number, uint32_t events);
@@ -67,7 +67,7 @@ class Sockets {
   void Accept(Socket& listener);
   void Receive(Socket& socket);
   void ReportBroken(Socket& socket, int error_number);
-  // Returns false when the kernel accepts no more for now.
+  // Sends once; returns false when the kernel accepts no more for now.
   bool SendOnce(Socket& socket, Pending& pending);
   void SendPending(Socket& socket);
   void AfterPending(Socket& socket);

@@ -1,8 +1,7 @@
-// Finding paused simulations (viaduct kernel shell).
-// They are a registry (sys/machine/registry.h), whose entries are named after the process and hold
-// record.json and `control`, the socket on which the simulation listens. The registry is
-// /run/viaduct/.paused for root, else viaduct/paused in XDG_RUNTIME_DIR, else
-// /tmp/viaduct-UID/paused.
+// Finding paused simulations (viaduct kernel shell). Each is an entry of a registry
+// (sys/machine/registry.h), whose entries are named after the process and hold record.json and
+// `control`, the socket on which the simulation listens. The registry is /run/viaduct/.paused for
+// root, else viaduct/paused in XDG_RUNTIME_DIR, else /tmp/viaduct-UID/paused.
 #pragma once
 
 #include <sys/types.h>
@@ -19,42 +18,43 @@ namespace viaduct::guest {
 
 // A network between nodes.
 struct PausedLink {
-  std::string name;                            // empty: it has none
-  std::vector<std::string> nodes, interfaces;  // of each node: its interface
+  std::string name;                            // empty: no name
+  std::vector<std::string> nodes, interfaces;  // for each node, its interface
 };
 
 struct PausedSimulation : sys::RegistryEntry {
-  std::string simulation;            // its name, as people know it
+  std::string simulation;            // the name that users give it
   double time = 0;                   // s: the virtual instant at which it was paused
-  std::vector<std::string> nodes;    // all; of a C++ program: those that have a kernel
-  std::vector<std::string> kernels;  // those that have one, on which shells can be opened
+  std::vector<std::string> nodes;    // all; of a C++ program only those with a kernel
+  std::vector<std::string> kernels;  // the nodes with a kernel, on which shells can be opened
   std::vector<PausedLink> links;
 
   void Read(const sys::RecordLines& lines);
   std::string label() const { return simulation + " (" + name + ")"; }
-  // To its socket (SOCK_SEQPACKET). Throws SystemError.
+  // Connects to its socket (SOCK_SEQPACKET). Throws SystemError.
   UniqueFd Connect() const;
 };
 
-// Those that this user can read, by name.
+// Returns the paused simulations that this user can read, by name.
 std::vector<PausedSimulation> ListPaused();
-// The simulation with that name or pid; if `name` is empty, the only one. Throws UsageError that
-// lists those that exist.
+// Returns the simulation with that name or pid; if `name` is empty, the only one. Throws UsageError
+// that lists the existing ones.
 PausedSimulation FindPaused(const std::string& name);
-// The simulation with that name or pid, or nothing: another may have the name.
+// Returns the simulation with that name or pid, or nullopt, because something else may have the
+// name.
 std::optional<PausedSimulation> LookForPaused(const std::string& name);
-// Removes the records of simulations that have ended without doing so, and returns them. Problems
-// are appended to `problems`.
+// Removes the records of simulations that have ended without removing them, and returns them.
+// Problems are appended to `problems`.
 std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems);
-// The same for the record of this process alone, which has ended and was waited for; without it,
-// does nothing. What cannot be removed stays for `viaduct clean`. Throws as Registry::List().
+// Removes the record, if there is one, of the process `simulator` alone, which has ended and was
+// waited for. What cannot be removed stays for `viaduct clean`. Throws as Registry::List().
 void RemoveDeadPaused(pid_t simulator);
 
 // The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); both
 // are removed with the object.
 class PauseRecord {
  public:
-  // Throws SystemError; EnvironmentError where its place is somebody else's.
+  // Throws SystemError; EnvironmentError if another user owns the place of the record.
   PauseRecord(const std::string& name, Instant time, const std::vector<std::string>& nodes,
               const std::vector<std::string>& kernels, const std::vector<PausedLink>& links);
   PauseRecord(const PauseRecord&) = delete;

@@ -38,9 +38,9 @@ UniqueFd ConnectToPaused(const PausedSimulation& paused) {
   }
 }
 
-// The next packet; empty at the end of the connection. If the simulation closes it before it has
-// read everything, the kernel reports a reset first, and then the packets that were still sent to
-// us.
+// Returns the next packet; empty at the end of the connection. If the simulation closes it before
+// it has read everything, the kernel reports a reset first, and then the packets that were still
+// sent to this process.
 std::string ReceivePacket(int fd) {
   std::string packet(2 * kShellPiece, '\0');
   ssize_t size = 0;
@@ -63,7 +63,7 @@ json WindowSize() {
   return {{"rows", size.ws_row}, {"columns", size.ws_col}};
 }
 
-// The variables of the user's own shell that are kept; the others are the node's.
+// Returns the variables of the user's own shell that are kept; all others are the node's.
 json ShellEnvironment() {
   json environment = json::object();
   for (const char* name : {"TERM", "COLORTERM", "LANG", "HOME", "USER", "LOGNAME", "PATH"}) {
@@ -136,7 +136,7 @@ void ShellClient::TakeSignal() {
     if (terminal_) Send(ShellPacket::kSize, JsonText(WindowSize()));
   } else if (signal == SIGTERM || signal == SIGHUP) {
     raw_.reset();
-    throw sys::Interrupted(signal);  // closing the connection sends the program SIGHUP
+    throw sys::Interrupted(signal);  // closing the connection sends SIGHUP to the program
   } else {
     Send(ShellPacket::kSignal, JsonText(json{{"signal", signal}}));
   }

@@ -18,18 +18,18 @@ namespace viaduct::guest {
 // its signals and its terminal. For use by one thread.
 class ShellClient {
  public:
-  // `words`: the program and its arguments; none: a shell. From here on signals are blocked until
-  // Follow() handles them. Throws UsageError if the simulation is not paused any more,
-  // EnvironmentError if it belongs to another user.
+  // `words`: the program and its arguments; none: a shell. From the constructor on, signals are
+  // blocked until Follow() handles them. Throws UsageError if the simulation is not paused any
+  // more, EnvironmentError if it belongs to another user.
   ShellClient(const PausedSimulation& paused, std::string node, std::vector<std::string> words);
 
   struct Opened {
-    std::string release;  // of the node's kernel
+    std::string release;  // "uname -r" of the node's kernel
     double time = 0;      // the instant at which the simulation is paused, in seconds
   };
   // Starts the program. Throws the simulation's Error.
   Opened Open();
-  // Whether this is a shell on a terminal.
+  // Returns whether this is a shell on a terminal.
   bool Interactive() const { return terminal_ && words_.empty(); }
   // Relays input and output until the program ends; returns its status as a shell reports it.
   // Throws sys::Interrupted if this process must end first, Error if the simulation ends first.
@@ -50,7 +50,7 @@ class ShellClient {
   std::optional<int> status_;
 };
 
-// The answer of the simulation to what is asked about itself (ns3/sim/paused-view.h), which lets no
+// Returns the simulation's answer to a question about itself (ns3/sim/paused-view.h), which lets no
 // virtual time pass. Throws the simulation's Error.
 nlohmann::json Ask(const PausedSimulation& paused, const nlohmann::json& request);
 // Lets the simulation continue. Throws the simulation's Error if a shell is open.

@@ -9,7 +9,7 @@
 namespace viaduct::guest {
 
 inline constexpr int kShellProtocol = 1;
-inline constexpr size_t kShellPiece = 32 * 1024;  // of input or output in one packet
+inline constexpr size_t kShellPiece = 32 * 1024;  // bytes of input or output in one packet
 
 enum class ShellPacket : char {
   // To the simulation; the first of a connection is kOpen, kResume or kAsk.
@@ -18,14 +18,14 @@ enum class ShellPacket : char {
   kInput = 'I',   // bytes; none: end of input
   kSize = 'W',    // JSON: rows, columns
   kSignal = 'S',  // JSON: signal
-  kResume = 'R',  // nothing. kOpened, or kError
-  kAsk = 'Q',     // JSON, as the simulation defines. Its answer in kOutputs and kOpened, or kError
+  kResume = 'R',  // no payload. kOpened, or kError
+  kAsk = 'Q',     // JSON, as the simulation defines. Answered by kOutputs and kOpened, or kError
   // From the simulation.
   kOpened = 'A',  // JSON: node, release, time (seconds)
-  kError = 'E',   // JSON: message, status (ExitStatus); the last
+  kError = 'E',   // JSON: message, status (ExitStatus); the last packet
   kOutput = '1',  // bytes
   kErrors = '2',  // bytes of standard error
-  kExited = 'X',  // JSON: status, as of waitpid(2); the last
+  kExited = 'X',  // JSON: status, from waitpid(2); the last packet
 };
 
 struct ShellMessage {
@@ -36,7 +36,7 @@ struct ShellMessage {
 // Sends one packet; waits while the peer reads nothing, at most `milliseconds` (-1: without limit).
 // Returns false if the peer has closed, or did not read in time.
 bool SendShell(int fd, ShellPacket packet, std::string_view payload, int milliseconds);
-// What was received, or nothing for an empty packet.
+// Returns the received message, or nullopt for an empty packet.
 std::optional<ShellMessage> ParseShell(std::string_view packet);
 
 }  // namespace viaduct::guest

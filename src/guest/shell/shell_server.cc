@@ -22,14 +22,14 @@ constexpr size_t kMaxPacket = 256 * 1024;
 // A client that reads nothing for this long is disconnected, so that it does not block the
 // simulation.
 constexpr int kClientTimeoutMilliseconds = 10'000;
-// How long a program may take, in virtual time, to end after its terminal has hung up.
+// The maximum virtual time that a program may take to end after its terminal has hung up.
 constexpr Duration kHangUpTimeout = Duration::Seconds(1);
 
 std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The default shell; nodes see the files of this machine.
+// Returns the default shell; nodes see the files of this machine.
 std::vector<std::string> DefaultShell() { return {access("/bin/bash", X_OK) == 0 ? "bash" : "sh"}; }
 
 std::vector<std::string> EnvironmentWith(const json& changes) {
@@ -54,7 +54,7 @@ ShellServer::ShellServer(UniqueFd listener, std::vector<ShellNode> nodes,
   poller_.Add(listener_.get(), 0);
 }
 
-// The guests may be gone already.
+// Removes only the callbacks, because the guests may have ended already.
 ShellServer::~ShellServer() {
   for (auto& [id, session] : sessions_) {
     if (session.node != nullptr) session.node->programs->Forget(session.program);
@@ -105,7 +105,7 @@ bool ShellServer::Read(uint32_t id, Session& session) {
     SendError(session, fmt::format("malformed request: {}", error.what()), 2);
   } catch (const Error& error) {
     SendError(session, error.what(), static_cast<int>(error.status()));
-  } catch (const std::exception& error) {  // whatever it is, the simulation goes on
+  } catch (const std::exception& error) {  // the simulation continues after any error
     SendError(session, error.what(), static_cast<int>(ExitStatus::kFailure));
   }
   return true;
@@ -226,7 +226,7 @@ void ShellServer::SendError(Session& session, const std::string& message, int st
 }
 
 void ShellServer::Disconnect(Session& session) {
-  session.socket.reset();  // the poller forgets it
+  session.socket.reset();  // removed from the poller by this
   session.ended = true;
 }
 

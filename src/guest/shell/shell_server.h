@@ -18,23 +18,23 @@
 
 namespace viaduct::guest {
 
-// A node that shells can be opened on.
+// A node on which shells can be opened.
 struct ShellNode {
   std::string name;
-  std::string release;  // of its kernel
+  std::string release;  // "uname -r" of its kernel
   uint32_t number = 0;  // from AgentClient::CreateNode()
   std::shared_ptr<ProgramClient> programs;
 };
 
-// A client's error ends only its own connection. For use by one thread; call Serve() only in events
-// of the simulator, because it communicates with guests.
+// Serves shells to clients. A client's error ends only its own connection. For use by one thread;
+// call Serve() only in events of the simulator, because it communicates with guests.
 class ShellServer {
  public:
-  // Answers what a client asks about the simulation itself. Throws Error.
+  // Answers a client's question about the simulation itself. Throws Error.
   using Answer = std::function<nlohmann::json(const nlohmann::json& request)>;
 
-  // `listener`: that of a PauseRecord. `now`: returns the present virtual instant. `answer`: empty
-  // if the simulation tells nothing.
+  // `listener`: of a PauseRecord. `now`: returns the present virtual instant. `answer`: empty if
+  // the simulation answers no questions.
   ShellServer(UniqueFd listener, std::vector<ShellNode> nodes, std::function<Instant()> now,
               Answer answer);
   ShellServer(const ShellServer&) = delete;
@@ -47,22 +47,22 @@ class ShellServer {
   // Handles pending connections and requests; blocks only while a client does not read output.
   // Returns true if a request was sent to a guest, which needs a moment of virtual time for it.
   bool Serve();
-  // Whether virtual time must advance: some program does not wait at its prompt.
+  // Returns whether virtual time must advance: some program does not wait at its prompt.
   bool Busy();
   // Whether a client, or Resume(), has asked to continue the simulation.
   bool resumed() const { return resumed_; }
-  // Throws UsageError while shells are open.
+  // Continues the simulation. Throws UsageError while shells are open.
   void Resume();
 
  private:
   struct Session {
     UniqueFd socket;
-    const ShellNode* node = nullptr;  // once it is open
+    const ShellNode* node = nullptr;  // nullptr until it is open
     uint32_t program = 0;
     bool shell = false;    // an interactive shell, not a program given on the command line
     bool started = false;  // the guest has confirmed the start
     bool ended = false;    // the session can be removed
-    bool hung_up = false;  // its client has closed, the program still runs
+    bool hung_up = false;  // the client has closed, the program still runs
     Instant hung_up_at;    // virtual
   };
 
@@ -85,7 +85,7 @@ class ShellServer {
   std::function<Instant()> now_;
   Answer answer_;
   Poller poller_;                         // tags: session numbers; 0: the listener
-  std::map<uint32_t, Session> sessions_;  // by session number
+  std::map<uint32_t, Session> sessions_;  // key: the session number
   uint32_t next_ = 1;
   bool resumed_ = false;
   bool asked_ = false;  // a guest was sent a request since the last Serve()

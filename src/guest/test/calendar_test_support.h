@@ -27,7 +27,7 @@ inline std::vector<std::byte> Frame(size_t size, int fill) {
   return std::vector<std::byte>(size, static_cast<std::byte>(fill));
 }
 
-// The message of the Error that the action throws.
+// Returns the message of the Error that the action throws.
 inline std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();
@@ -37,14 +37,14 @@ inline std::string ErrorOf(const std::function<void()>& action) {
   return "no error";
 }
 
-// Names the tests of a kind of schedule.
+// Returns the name of the tests of a kind of schedule.
 inline std::string NameOf(const testing::TestParamInfo<FakeSchedule>& info) {
   static const std::vector<std::string> names{"messages", "shared", "queues", "doorbells",
                                               "sockets"};
   return names[static_cast<size_t>(info.param)];
 }
 
-// Boots as far as a guest with one device is ready to send and receive.
+// Boots until a guest with one device is ready to send and receive.
 inline void Ready(FakeGuest& guest) {
   guest.Start();
   guest.ConnectDevices(1);

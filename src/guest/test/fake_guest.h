@@ -1,5 +1,5 @@
 // A guest for tests: it uses the time-travel and vhost-user protocols as a kernel does, or deviates
-// as the test's script wants. The script runs in a thread of its own.
+// as the test's script requires. The script runs in a separate thread.
 #pragma once
 
 #include <linux/futex.h>
@@ -35,7 +35,7 @@
 
 namespace viaduct::guest {
 
-// The calendar closed a connection: the script ends.
+// Thrown when the calendar has closed a connection: the script ends.
 struct CalendarGone {};
 
 inline UniqueFd ConnectTo(const std::filesystem::path& path) {
@@ -92,7 +92,7 @@ class FakeDevice {
     return carry_(request, std::as_bytes(std::span(&payload, 1)), answer, descriptor);
   }
 
-  // The whole setup dialogue of a driver, until frames can be exchanged in both directions.
+  // Runs the whole setup dialogue of a driver, until frames can be exchanged in both directions.
   void SetUp() {
     carry_(VhostRequest::kSetOwner, {}, false, -1);
     carry_(VhostRequest::kGetFeatures, {}, true, -1);
@@ -116,7 +116,7 @@ class FakeDevice {
     table.region = {kGuestBase, claimed_size, 0, file_offset};
     Ask(VhostRequest::kSetMemTable, table, true, memory_fd_.get());
   }
-  // Takes the memory away from under the device; from then on nothing here may touch it either.
+  // Truncates the memory that the device uses; from then on the test must not access it either.
   void CutMemory() const { SystemCall("ftruncate", ftruncate(memory_fd_.get(), 0)); }
   void SetUpQueue(uint32_t queue) {
     Ask(VhostRequest::kSetVringNum, VringState{queue, kQueueSize});
@@ -127,7 +127,7 @@ class FakeDevice {
     Ask(VhostRequest::kSetVringEnable, VringState{queue, 1});
   }
 
-  // Puts a frame on the transmit ring; Kick() tells the device.
+  // Puts a frame into the transmit ring; Kick() notifies the device.
   void PutFrame(std::span<const std::byte> frame) {
     const auto index = static_cast<uint16_t>(offered_[NetBackend::kTxQueue] % kQueueSize);
     std::memcpy(memory_ + Buffer(NetBackend::kTxQueue, index) + 12, frame.data(), frame.size());
@@ -139,7 +139,7 @@ class FakeDevice {
     Kick();
   }
 
-  // The frames in the receive ring; their buffers go back to the device.
+  // Takes the frames in the receive ring; their buffers are returned to the device.
   std::vector<std::vector<std::byte>> TakeFrames() {
     std::vector<std::vector<std::byte>> frames;
     while (seen_used_ != Used(NetBackend::kRxQueue)) {
@@ -196,13 +196,13 @@ class FakeDevice {
   uint16_t seen_used_ = 0;
 };
 
-// How a guest and its calendar exchange times and queue notifications.
+// The way in which a guest and its calendar exchange times and queue notifications.
 enum class FakeSchedule {
-  kMessages,      // as kernels before 6.12
+  kMessages,      // like kernels before 6.12
   kShared,        // the schedule in memory
-  kSharedQueues,  // also queue notifications in memory, as with our patch 0005
-  kDoorbells,     // also RUN and WAIT in memory, as with our patch 0010
-  kSockets,       // also rings of sockets, as with our patch 0011
+  kSharedQueues,  // and queue notifications in memory, as with patch 0005
+  kDoorbells,     // and RUN and WAIT in memory, as with patch 0010
+  kSockets,       // and rings of sockets, as with patch 0011
 };
 
 class FakeGuest {
@@ -218,7 +218,7 @@ class FakeGuest {
         script_(std::move(script)) {}
   FakeGuest(const FakeGuest&) = delete;
   FakeGuest& operator=(const FakeGuest&) = delete;
-  // Waits for the end of the script, which the end of the calendar causes; afterwards the variables
+  // Waits for the end of the script, which the end of the calendar causes; then the variables that
   // it wrote can be read.
   void Join() {
     if (thread_.joinable()) thread_.join();
@@ -228,7 +228,7 @@ class FakeGuest {
     if (schedule_ != nullptr) munmap(schedule_, kScheduleSize);
   }
 
-  // For Calendar::AddGuest(). The calendar must be destroyed before the guest.
+  // Returns the launcher for Calendar::AddGuest(). The calendar must be destroyed before the guest.
   Guest::Launcher Launcher() {
     return [this](const GuestEndpoints& endpoints) {
       endpoints_ = endpoints;
@@ -269,7 +269,7 @@ class FakeGuest {
     }
   }
   FakeDevice& device(size_t index) { return *devices_.at(index); }
-  // Notifies the device of a queue: 16 times its device plus its index.
+  // Notifies the device of a queue, whose number is 16 times its device's plus its index.
   void KickInMemory(uint16_t queue) {
     uint32_t& count = Word<uint32_t>(kClients + kClient * slot_ + 24);
     if (count < 24) Word<uint16_t>(kClients + kClient * slot_ + 32 + 2 * count) = queue;
@@ -307,8 +307,8 @@ class FakeGuest {
     Word<uint64_t>(kClients + kClient * slot_ + 8) = time;
     __atomic_or_fetch(&Word<uint32_t>(kClients + kClient * slot_ + 4), 1U, __ATOMIC_RELEASE);
   }
-  // Waits to be run; returns the time. Interrupts meanwhile are answered and make it request to run
-  // at once.
+  // Waits to be run; returns the time. Interrupts meanwhile are answered and make the guest request
+  // to run at once.
   uint64_t Wait() {
     free_until_ = 0;
     if (has_doorbell_) {
@@ -320,7 +320,7 @@ class FakeGuest {
     }
     return AwaitTurn();
   }
-  // The rest of Wait().
+  // Waits for the turn: the second part of Wait().
   uint64_t AwaitTurn() {
     std::vector<pollfd> entries{{calendar_.get(), POLLIN, 0}};
     for (const auto& device : devices_) entries.push_back({device->slave_channel(), POLLIN, 0});
@@ -343,8 +343,8 @@ class FakeGuest {
       }
     }
   }
-  // With a doorbell: begins to wait, and sends a message if the calendar wants one. Returns how
-  // often it has waited.
+  // Begins to wait, for a guest with a doorbell, and sends a message if the calendar wants one.
+  // Returns the number of waits.
   uint32_t TellWait() {
     const uint32_t waits = ++Word<uint32_t>(bell_ + kWaits);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -355,7 +355,7 @@ class FakeGuest {
     }
     return waits;
   }
-  // Whether the calendar has let it run; sleeps briefly if not.
+  // Returns whether the calendar has let the guest run; sleeps briefly if not.
   bool AwaitRun() {
     uint32_t& run = Word<uint32_t>(bell_);
     const timespec soon{0, 1'000'000};
@@ -377,12 +377,12 @@ class FakeGuest {
     const TimeTravelMessage message{static_cast<uint32_t>(op), sequence_++, time};
     SendRaw(std::as_bytes(std::span(&message, 1)));
   }
-  // The queues whose interrupts came with RUN so far.
+  // The queues whose interrupts RUN has passed so far.
   const std::vector<uint16_t>& calls() const { return calls_; }
-  // The rings of its sockets, if the calendar offers them.
+  // The rings of the guest's sockets, if the calendar offers them.
   std::byte* rings() { return schedule_ + kRings + SocketRing::kSize * slot_; }
   bool offered_rings() { return (Word<uint32_t>(kClients) & 8) != 0; }
-  // The memory of the schedule, and what is at an offset of it.
+  // The memory of the schedule, and the word at an offset of it.
   int schedule_fd() const { return schedule_fd_.get(); }
   template <typename T>
   T& Word(size_t offset) {
@@ -391,7 +391,7 @@ class FakeGuest {
   static constexpr size_t kMaxClients = 26;
   void SendRaw(std::span<const std::byte> bytes) { SendAll(calendar_.get(), bytes); }
   void Close() { calendar_.reset(); }
-  // Waits until the calendar has gone.
+  // Waits until the calendar has ended.
   void AwaitEnd() {
     for (;;) Wait();
   }
@@ -413,16 +413,16 @@ class FakeGuest {
   // struct um_timetravel_schedshm.
   static constexpr size_t kFree = 8, kCurrent = 16, kClients = 4096, kClient = 128;
   static constexpr size_t kBell = 128, kController = 4, kWaits = 64;
-  // On the first page behind the doorbells of a few guests.
+  // The rings are on the first page behind the doorbells of a few guests.
   static constexpr size_t kRings = 8192;
-  // Only what the calendar has made may be touched.
+  // Only memory that the calendar has made may be accessed.
   static constexpr size_t kScheduleSize = kRings + 8 * SocketRing::kSize;
 
   void RunScript() {
     try {
       script_(*this);
     } catch (const CalendarGone&) {
-    } catch (const Error&) {  // the calendar was found gone when sending or connecting
+    } catch (const Error&) {  // sending or connecting failed because the calendar has ended
     }
     devices_.clear();
     calendar_.reset();
@@ -460,7 +460,7 @@ class FakeGuest {
     VhostHeader header;
     std::vector<pollfd> entries{{socket, POLLIN, 0}, {calendar_.get(), POLLIN, 0}};
     while (poll(entries.data(), entries.size(), -1) > 0 && entries[0].revents == 0) {
-      Serve(Receive());  // the instant until which it may run gets earlier
+      Serve(Receive());  // the instant until which it may run becomes earlier
     }
     ReceiveExactly(socket, std::as_writable_bytes(std::span(&header, 1)), none);
     std::vector<std::byte> reply(header.size);

@@ -1,5 +1,5 @@
-// Programs of the host on the nodes of a real kernel: needs an image (viaduct kernel build), no
-// privilege.
+// Tests of programs of the host on the nodes of a real kernel: needs an image (viaduct kernel
+// build), no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -243,7 +243,7 @@ TEST_P(ProgramsTest, ShellTellsWhetherItIsAtItsPrompt) {
 
 using Vectors = std::array<uint64_t, 8>;
 
-// Fills vector registers, makes a system call, and returns what they hold then.
+// Fills vector registers, makes a system call, and returns the registers' contents after it.
 __attribute__((target("avx"))) Vectors AcrossCall(const Vectors& filled, long number, long first,
                                                   long second, long* result) {
   Vectors found{};
@@ -257,7 +257,8 @@ __attribute__((target("avx"))) Vectors AcrossCall(const Vectors& filled, long nu
   return found;
 }
 
-// Whether a thread's registers survive calls that others run in, signal handlers and forks.
+// Returns whether a thread's registers survive calls during which other threads run, signal
+// handlers and forks.
 bool KeepsItsRegisters(uint64_t seed) {
   bool kept = true;
   for (uint64_t round = 1; round <= 30; ++round) {
@@ -277,7 +278,7 @@ bool KeepsItsRegisters(uint64_t seed) {
   return kept;
 }
 
-// Two processes of two threads each; the test below runs it on a node, as a program.
+// Runs two processes of two threads each; the test below runs this one on a node, as a program.
 TEST(FloatingPoint, RegistersSurviveCallsSignalsAndForks) {
   if (!__builtin_cpu_supports("avx")) GTEST_SKIP() << "needs AVX";
   signal(SIGUSR1, [](int) {

@@ -1,4 +1,4 @@
-// For tests with a real kernel: a guest with its agent, in a calendar of its own.
+// For tests with a real kernel: a guest with its agent, in a separate calendar.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ namespace viaduct::guest {
 
 inline Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
 
-// Where the kernel is; what a guest does must be the same.
-// kMoved: embedded, where its own addresses are taken.
+// The place of the kernel; a guest must behave the same in each. kMoved: embedded, with the
+// addresses to which it is linked taken.
 enum class GuestPlace { kProcess, kEmbedded, kMoved };
 
 inline constexpr auto kPlaces = {GuestPlace::kProcess, GuestPlace::kEmbedded, GuestPlace::kMoved};

@@ -47,7 +47,7 @@ struct SeenFrame {
   uint16_t ether_type() const { return wire::Load16(&bytes[12]); }
 };
 
-// Two nodes of one guest, a link of 100 Mbit/s and 10 ms between them.
+// Two nodes of one guest, with a link of 100 Mbit/s and 10 ms between them.
 class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected RealGuest {
  protected:
   RealKernelTest() : RealGuest(Duration::Seconds(10)) {}
@@ -125,7 +125,7 @@ class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected Real
   std::vector<SeenFrame> seen_;
 };
 
-// The frames of one type, without the idle kernel's own multicast reports.
+// Returns the frames of one type, without the idle kernel's own multicast reports.
 std::vector<SeenFrame> OfType(const std::vector<SeenFrame>& seen, uint16_t ether_type) {
   std::vector<SeenFrame> result;
   for (const SeenFrame& frame : seen) {
@@ -201,7 +201,7 @@ TEST_P(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
   EXPECT_THAT(OfType(seen_, 0x0800), testing::Not(testing::IsEmpty()));
 }
 
-// A start that fails leaves the place to the next one.
+// Checks that a start that fails leaves the place free for the next one.
 TEST(EmbeddedKernelTest, FailedStartLeavesNothing) {
   embed::KernelOptions options;
   try {

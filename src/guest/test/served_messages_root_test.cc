@@ -1,5 +1,5 @@
-// Sockets of other protocols than TCP on a real kernel, which its agent or the kernel itself
-// serves: both do the same. Needs an image (viaduct kernel build), no privilege.
+// Tests of sockets of protocols other than TCP on a real kernel, served by its agent or by the
+// kernel itself: both behave the same. Needs an image (viaduct kernel build), no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/icmp.h>
@@ -36,7 +36,7 @@ class ServedDatagramsTest : public ServedPeersTest {
     type_ = SOCK_DGRAM;
     protocol_ = IPPROTO_UDP;
   }
-  // server_ receives on kPort, and client_ is open.
+  // Opens both sockets: server_ receives on kPort, client_ is not bound.
   void OpenBoth(uint64_t credit = kPlenty) {
     Open(server_, credit);
     Tell(Code::kBind, server_, {BytesOf(Local(kPort))});
@@ -46,7 +46,8 @@ class ServedDatagramsTest : public ServedPeersTest {
     Tell(Code::kSend, peer, {BytesOf(Local(port)), BytesOf(std::string_view(text))},
          agent::kToEndpoint);
   }
-  // Frames of the node's loopback device leave it at 1 Mbit/s, so that senders wait for room.
+  // Limits the frames that leave the node's loopback device to 1 Mbit/s, so that senders wait for
+  // space.
   void SlowDown() {
     int status = -1;
     ProgramRequest request;
@@ -155,7 +156,7 @@ TEST_P(ServedDatagramsTest, WithoutCreditMessagesWait) {
   OpenBoth(15);
   for (int i = 0; i < 5; ++i) SendTo(client_, "0123456789");
   Settle();
-  EXPECT_EQ(server_.messages.size(), 2u);  // the last one may exceed it
+  EXPECT_EQ(server_.messages.size(), 2u);  // the last one may exceed the credit
   Tell(Code::kCredit, server_, {BytesOf(uint64_t{11})});
   Settle();
   EXPECT_EQ(server_.messages.size(), 4u);
@@ -181,7 +182,7 @@ TEST_P(ServedDatagramsTest, EmptyMessagesThatWaitForRoomAreSent) {
   SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);
   const std::string text = Pattern(3000, 4);
   std::vector<uint64_t> sizes;
-  // More than the 70 kB that SlowDown() lets pass at once: the rest waits, empty ones as well.
+  // More than the 70 kB that SlowDown() lets pass at once: the rest waits, including empty ones.
   for (int i = 0; i < 60; ++i) {
     SendTo(client_, text);
     SendTo(client_, "");
@@ -195,7 +196,7 @@ TEST_P(ServedDatagramsTest, AnErrorOfOneMessageLosesNoOtherOne) {
   constexpr int kCount = 80;
   SlowDown();
   Open(client_);
-  SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);  // so that some wait
+  SetOption(client_, SOL_SOCKET, SO_SNDBUF, 4608);  // so that some messages wait
   Tell(Code::kConnect, client_, {BytesOf(Local(kPort))});
   for (int i = 0; i < kCount; ++i) SendZeros(client_, 3000);
   for (int i = 0; i < 50 && client_.written < kCount * 3000u; ++i) Settle();
@@ -256,7 +257,7 @@ TEST_P(ServedDatagramsTest, ManySocketsComeAndGo) {
   EXPECT_EQ(server_.bytes, std::string(300, 'x'));
 }
 
-// --- With one
+// --- With a connection
 
 struct Protocol {
   const char* name;
@@ -270,7 +271,7 @@ constexpr Protocol kProtocols[] = {{"Sctp", SOCK_STREAM, IPPROTO_SCTP, true},
 
 class ServedConnectionsTest : public ServedPeersTest {
  protected:
-  // Those that the kernel has: DCCP is gone in 6.16.
+  // Returns the protocols that the kernel has: DCCP is removed in 6.16.
   std::vector<Protocol> Protocols() const {
     std::vector<Protocol> protocols(std::begin(kProtocols), std::end(kProtocols));
     const auto& absent = options_.image.absent;
@@ -310,7 +311,7 @@ TEST_P(ServedConnectionsTest, BytesArriveInBothDirectionsOfBothFamilies) {
         Tell(Code::kSend, client_, {BytesOf(std::string_view(text))});
         from += "answer";
         Tell(Code::kSend, server_, {BytesOf(std::string_view("answer"))});
-        if (i % 10 == 9) Settle();  // DCCP loses what its receiver has no room for
+        if (i % 10 == 9) Settle();  // DCCP loses data for which its receiver has no space
       }
       for (int i = 0; i < 200 && server_.bytes.size() < to.size(); ++i) Settle();
       EXPECT_TRUE(server_.bytes == to) << server_.bytes.size() << " of " << to.size();
@@ -344,7 +345,7 @@ TEST_P(ServedConnectionsTest, WhatIsSentBeforeTheConnectionStandsArrives) {
 TEST_P(ServedConnectionsTest, AReaderWithoutCreditStopsTheSender) {
   constexpr uint64_t kPiece = 1000, kCount = 4000;
   for (const Protocol& protocol : Protocols()) {
-    if (protocol.protocol == IPPROTO_DCCP) continue;  // it has no flow control (RFC 4340)
+    if (protocol.protocol == IPPROTO_DCCP) continue;  // no flow control (RFC 4340)
     Use(protocol);
     Connect(1000);
     for (uint64_t i = 0; i < kCount; ++i) SendZeros(client_, kPiece);
@@ -361,7 +362,7 @@ TEST_P(ServedConnectionsTest, AReaderWithoutCreditStopsTheSender) {
 
 TEST_P(ServedConnectionsTest, LongMessagesOfSctpAreWhole) {
   Use(kProtocols[0]);
-  Connect(500);  // less than the message: it is not cut short by that
+  Connect(500);  // less than the message, which is not truncated by that
   const std::string text = Pattern(60'000, 5);
   for (int i = 0; i < 3; ++i) Tell(Code::kSend, client_, {BytesOf(std::string_view(text))});
   Tell(Code::kSend, client_, {BytesOf(uint64_t{50'000})}, agent::kZeros);
@@ -392,7 +393,7 @@ TEST_P(ServedConnectionsTest, AnEmptyMessageOfDccpIsNotItsEnd) {
 
 TEST_P(ServedConnectionsTest, AnAbortBreaksTheOtherEnd) {
   for (const Protocol& protocol : Protocols()) {
-    if (protocol.protocol == IPPROTO_DCCP) continue;  // its end is not told from a close
+    if (protocol.protocol == IPPROTO_DCCP) continue;  // an abort looks like a close
     Use(protocol);
     Connect();
     Send(client_, "before");

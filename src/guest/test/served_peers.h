@@ -1,4 +1,4 @@
-// For tests: sockets of a node of a real kernel, which its agent or the kernel itself serves.
+// For tests: sockets of a node of a real kernel, served by its agent or by the kernel itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace viaduct::guest {
 inline constexpr uint64_t kPlenty = uint64_t{1} << 40;
 inline constexpr uint16_t kPort = 5001;
 
-// A socket, and what became of it.
+// A socket, and its events.
 class Peer : public SocketEvents {
  public:
   void OnBound(const agent::Endpoint&) override {}
@@ -65,7 +65,7 @@ inline std::string Pattern(size_t length, int seed) {
   return text;
 }
 
-using Way = std::tuple<GuestPlace, bool>;  // and whether the kernel serves
+using Way = std::tuple<GuestPlace, bool>;  // the place, and whether the kernel serves
 
 class ServedPeersTest : public testing::TestWithParam<Way>, protected RealGuest {
  protected:
@@ -139,7 +139,7 @@ class ServedPeersTest : public testing::TestWithParam<Way>, protected RealGuest 
   void EndSending(const Peer& peer) {
     Tell(agent::Code::kShutdown, peer, {agent::BytesOf(uint32_t{SHUT_WR})});
   }
-  // Far less than any timer of TCP that would repair what a lost wake-up delays.
+  // Runs for far less than any timer of TCP that would repair the delay of a lost wake-up.
   void Settle() { queue_.RunUntil(queue_.Now() + Duration::Milliseconds(150)); }
 
   int family_ = AF_INET;

@@ -1,5 +1,5 @@
-// Sockets of TCP on a real kernel, whose connections its agent or the kernel itself serves: both do
-// the same. Needs an image (viaduct kernel build), no privilege.
+// Tests of TCP sockets on a real kernel, with connections served by its agent or by the kernel
+// itself: both behave the same. Needs an image (viaduct kernel build), no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -73,8 +73,8 @@ TEST_P(ServedSocketsTest, AReaderWithoutCreditStopsTheSender) {
   SendZeros(client_, kTotal);
   Settle();
   EXPECT_EQ(server_.bytes.size(), 1000u);
-  EXPECT_LT(client_.written, kTotal);  // what the kernel's buffers hold
-  EndSending(client_);                 // after what was sent before
+  EXPECT_LT(client_.written, kTotal);  // the buffers' capacity
+  EndSending(client_);                 // follows the data sent before
   Settle();
   EXPECT_FALSE(server_.ended);
   server_.on_data = [this](uint64_t size) {

@@ -1,4 +1,4 @@
-// Several guests of one simulation: needs an image (viaduct kernel build), no privilege.
+// Tests of several guests of one simulation: needs an image (viaduct kernel build), no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A guest with one node, and what its programs wrote.
+// A guest with one node, and the output of its programs.
 class Member : public RealGuest {
  public:
   explicit Member(GuestPlace place) : RealGuest(Duration::Seconds(20)) {
@@ -33,7 +33,7 @@ class Member : public RealGuest {
   void RunUntil(int64_t ms) { queue_.RunUntil(AtMs(ms)); }
   void Signal(int number) { guest_->Signal(number); }
 
-  // Runs a shell for at most 10 s of its time. Returns what it wrote.
+  // Runs a shell for at most 10 s of virtual time. Returns its output.
   std::string Shell(const std::string& script) {
     ProgramRequest request;
     request.node = node_;
@@ -76,8 +76,8 @@ class SeveralGuestsTest : public testing::Test {
   std::vector<std::unique_ptr<Member>> members_;
 };
 
-// A program that forks, sleeps and reads files: its text tells of processes, time, memory and of
-// what the kernel learned from its host.
+// A program that forks, sleeps and reads files: its output shows processes, time, memory and what
+// the kernel learned from its host.
 constexpr const char* kScript =
     "echo $$ $(uname -r); sleep 0.25; cat /proc/uptime; grep MemTotal /proc/meminfo; ls /proc | wc "
     "-l; LD_SHOW_AUXV=1 cat /dev/null | grep -E 'HWCAP:|PLATFORM'";
@@ -94,7 +94,7 @@ TEST_F(SeveralGuestsTest, EndsInAnyOrder) {
     for (const auto& member : members_)
       EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
   }
-  Add(GuestPlace::kEmbedded);  // where another one was
+  Add(GuestPlace::kEmbedded);  // at the place of an earlier one
   for (const auto& member : members_) EXPECT_EQ(member->Shell("echo present"), "present\nstatus 0");
 }
 
@@ -111,7 +111,7 @@ TEST_F(SeveralGuestsTest, KilledOneIsAnErrorThatLeavesTheOthers) {
   EXPECT_EQ(members_[2]->Shell("echo present"), "present\nstatus 0");
 }
 
-// The fault of one is its end, not that of the process or of another.
+// Checks that the fault of one guest ends that guest, not the process or another guest.
 TEST_F(SeveralGuestsTest, PanicIsAnErrorThatLeavesTheOthers) {
   try {
     members_[2]->Shell("echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero");
@@ -134,7 +134,7 @@ TEST_F(SeveralGuestsTest, NoneIsAddedInAnotherThread) {
   EXPECT_EQ(there, "");
 }
 
-// What does not find its place says so; those that were there go on.
+// Checks that a guest that finds no place reports it; the earlier guests continue.
 TEST_F(SeveralGuestsTest, SpaceEnds) {
   std::string why;
   while (members_.size() < 40 && why.empty()) {

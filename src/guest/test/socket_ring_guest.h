@@ -1,4 +1,4 @@
-// The guest's end of the rings of its sockets, as our patch 0011 has it, for tests.
+// The guest's end of the rings of its sockets, as in patch 0011, for tests.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ class SocketRingGuest {
   struct Record {
     uint16_t code = 0;
     uint16_t flags = 0;
-    uint32_t length = 0;  // of the payload
+    uint32_t length = 0;  // bytes of the payload
     uint32_t socket = 0;
     uint32_t value = 0;
   };
 
   explicit SocketRingGuest(std::byte* memory) : memory_(memory) {}
 
-  // Each as "CODE socket NUMBER value VALUE[ zeros][ abort][: PAYLOAD]".
+  // Takes the operations, each as "CODE socket NUMBER value VALUE[ zeros][ abort][: PAYLOAD]".
   std::vector<std::string> TakeOperations() {
     std::vector<std::string> taken;
     while (operations_tail_ != Load(0)) {
@@ -43,7 +43,7 @@ class SocketRingGuest {
     }
     return taken;
   }
-  // The payload may be another one than the record says.
+  // Puts an event, whose payload may differ from what the record states.
   void PutEvent(const Record& record, std::string_view payload = {}) {
     std::string bytes(16 + (payload.size() + 15) / 16 * 16, '\0');
     std::memcpy(bytes.data(), &record, sizeof record);

@@ -51,7 +51,7 @@ std::string FlagsOf(uint8_t flags) {
   return text;  // PSH on the last segment of a burst is ignored
 }
 
-// "F. 5:105 ack 1", as tcpdump counts: relative, from the first byte on.
+// Returns a segment's line: "F. 5:105 ack 1", as tcpdump counts: relative, from the first byte on.
 std::string Line(char direction, uint8_t flags, uint32_t sequence, size_t length, uint32_t ack,
                  uint16_t window) {
   std::string line(1, direction);
@@ -107,7 +107,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
     close(pair[1]);
     agent_ = std::make_unique<AgentClient>(
         *this, [this](std::function<void()> work) { due_.push_back(std::move(work)); });
-    while (agent_->release().empty()) Work(100);  // its namespaces are there when it says hello
+    while (agent_->release().empty()) Work(100);  // the agent's namespaces exist after kHello
     MakeInterface();
     SetUpNode();
     while (!ready()) Work(100);
@@ -146,7 +146,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
   }
   bool Settle() override { return false; }
 
-  // A TAP device among those that the guest has "booted" with.
+  // Makes a TAP device among those with which the guest has "booted".
   void MakeInterface() {
     const UniqueFd place = sys::OpenNamespaceOfProcess(pid_);
     const sys::NamespaceScope scope(place.get());
@@ -237,7 +237,7 @@ void TcpSubject::Hear(std::span<const std::byte> frame) {
   }
   window_ = tcp->window;
   const size_t length = layers->end - layers->transport - tcp->header_length;
-  // Without a connection it has no numbers of its own: a reset has ours.
+  // The kernel has no sequence numbers without a connection: a reset has those of the script.
   const uint32_t base = kernel_isn_.value_or(tcp->sequence);
   Note(Line('<', tcp->flags, tcp->sequence - base, length, tcp->acknowledgment, tcp->window));
 }
@@ -302,7 +302,7 @@ namespace {
 
 using Script = std::function<std::string(TcpSubject&)>;
 
-// Both kernels must give exactly this trace.
+// Checks that both kernels result in exactly this trace.
 void ExpectOfBoth(const std::string& expected, const Script& script) {
   std::unique_ptr<TcpSubject> guest;
   try {
@@ -315,7 +315,7 @@ void ExpectOfBoth(const std::string& expected, const Script& script) {
   EXPECT_EQ("\n" + script(*TcpSubject::Host()), expected) << "the host's kernel";
 }
 
-// The peer connects to a listening socket; from here on both sides count from 1.
+// Connects the peer to a listening socket; from here on both sides count from 1.
 void Handshake(TcpSubject& subject, uint16_t window = 0xffff) {
   subject.Listen(subject.Open(), 80);
   subject.Say({flag::kSyn, 0, 0, 0, window});
@@ -406,7 +406,7 @@ accepted
 )",
                [](TcpSubject& subject) {
                  Handshake(subject);
-                 subject.SendZeros(subject.accepted(), 5360);  // ten segments of 536
+                 subject.SendZeros(subject.accepted(), 5360);  // ten segments of 536 bytes
                  subject.Say({flag::kAck, 1, 537});
                  for (int i = 0; i < 3; ++i) subject.Say({flag::kAck, 1, 537});
                  subject.Say({flag::kAck, 1, 5361});
@@ -485,12 +485,12 @@ accepted
 broken: ECONNRESET
 )",
                [](TcpSubject& subject) {
-                 subject.Say({flag::kSyn, 0, 0, 0, 0xffff, 81});   // nobody listens there
-                 subject.Say({flag::kAck, 7, 9, 10, 0xffff, 81});  // nor has a connection
+                 subject.Say({flag::kSyn, 0, 0, 0, 0xffff, 81});   // no socket listens there
+                 subject.Say({flag::kAck, 7, 9, 10, 0xffff, 81});  // nor is there a connection
                  Handshake(subject);
                  subject.Credit(subject.accepted(), 1000);
                  subject.Say({flag::kRst, 500, 0});    // within the window, not its edge: RFC 5961
-                 subject.Say({flag::kRst, 70000, 0});  // outside of it
+                 subject.Say({flag::kRst, 70000, 0});  // outside of the window
                  subject.Say({flag::kRst, 1, 0});
                  return subject.TakeTrace();
                });

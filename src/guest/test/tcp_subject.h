@@ -1,6 +1,6 @@
-// For tests: a kernel's TCP against a peer that a script plays, packet by packet, and a trace of
-// the exchange as text. The same script runs against a guest in virtual time and against the host's
-// own kernel.
+// For tests: a kernel's TCP against a peer that a script simulates, packet by packet, and a trace
+// of the exchange as text. The same script runs against a guest in virtual time and against the
+// host's own kernel.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace viaduct::guest {
 // and buffers are fixed, so that two kernels work under the same conditions.
 class TcpSubject : public SocketEvents {
  public:
-  // A guest of the newest image that is built. Throws EnvironmentError if there is none.
+  // Returns a guest of the newest image that is built. Throws EnvironmentError if there is none.
   static std::unique_ptr<TcpSubject> VirtualTime();
-  // The host's kernel: viaduct-guest in namespaces of its own, and a TAP device. Needs root.
+  // Returns the host's kernel: viaduct-guest in separate namespaces, and a TAP device. Needs root.
   static std::unique_ptr<TcpSubject> Host();
 
   // A segment of the script; by default from port 4000 to port 80. Sequence numbers count from 0 on
@@ -46,9 +46,9 @@ class TcpSubject : public SocketEvents {
   void SetOption(uint32_t socket, int level, int name, int value);
   void Credit(uint32_t socket, uint64_t bytes);
   void Close(uint32_t socket);
-  uint32_t accepted() const { return accepted_; }  // the last one; 0: none
+  uint32_t accepted() const { return accepted_; }  // the last accepted socket; 0: none
 
-  // The trace since the last call, one line per segment or event: "< SA 0:0 1", similar to
+  // Returns the trace since the last call, one line per segment or event: "< SA 0:0 1", similar to
   // tcpdump's.
   std::string TakeTrace();
   // The window of the kernel's last segment, bytes.
@@ -78,8 +78,8 @@ class TcpSubject : public SocketEvents {
   uint32_t node_ = 0;
   bool ready_ = false;
   uint32_t accepted_ = 0;
-  std::optional<uint32_t> kernel_isn_;  // of the current connection
-  uint16_t kernel_port_ = 0;            // the port it connects from
+  std::optional<uint32_t> kernel_isn_;  // the initial sequence number in the current connection
+  uint16_t kernel_port_ = 0;            // the port from which it connects
   uint16_t window_ = 0;
   std::string trace_;
 };

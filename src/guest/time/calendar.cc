@@ -15,16 +15,17 @@
 namespace viaduct::guest {
 namespace {
 
-// A guest that has run this often without advancing its clock will never advance it.
+// The maximum number of runs without an advance of the clock: a guest that exceeds it will never
+// advance its clock.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
-// How many lines of its console are quoted when a guest fails.
+// The number of lines of its console that are quoted when a guest fails.
 constexpr size_t kLastLines = 5;
-// How long, in wall time, the calendar watches only the doorbell of a running guest. Nearly every
+// The wall time for which the calendar watches only the doorbell of a running guest. Nearly every
 // run has ended by then; in longer ones it also reads the sockets (devices, console) from then on.
 constexpr Duration kDoorbellTimeout = Duration::Milliseconds(5);
 
-// The limit for a guest that may process everything that is due at `at`: its clock stays below its
-// limit.
+// Returns the limit for a guest that may process everything that is due at `at`: its clock stays
+// below its limit.
 Instant JustAfter(Instant at) {
   return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
 }
@@ -66,15 +67,15 @@ struct Calendar::Member final : DeviceHost {
   bool shared = false;           // takes part in the shared schedule
   bool shares_queues = false;    // notifications of queues are in the schedule
   bool has_doorbell = false;     // running and waiting are signalled in the schedule
-  uint32_t waits = 0;            // how often it has waited, with a doorbell
+  uint32_t waits = 0;            // the number of its waits, with a doorbell
   std::vector<uint16_t> called;  // queues to interrupt it for when it is run next
-  bool serves_sockets = false;   // its kernel does
-  bool serves_messages = false;  // not only those of TCP
+  bool serves_sockets = false;   // the kernel serves sockets
+  bool serves_messages = false;  // not only TCP sockets
   bool runs_again = false;       // for its sockets, at the present instant
-  AfterRun after_run;            // of the sockets that its kernel serves
-  KeepsMore keeps_more;          // for them, at the present instant
+  AfterRun after_run;            // for the sockets that the kernel serves
+  KeepsMore keeps_more;          // for the same sockets
   bool acknowledged = false;     // the answer to kRun or kFreeUntil has arrived
-  uint32_t start_sequence = 0;   // of the START to answer
+  uint32_t start_sequence = 0;   // the sequence number of the START to answer
   Instant request = Instant::Never();
 };
 
@@ -101,8 +102,8 @@ Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
       ->guest;
 }
 
-// A guest records in the schedule which parts of it it uses, before anything else after the answer
-// to its START. So this is read at its first message.
+// Reads the parts of the schedule that a guest uses. It records them in the schedule before
+// anything else after the answer to its START; so they are read at its first message.
 void Calendar::NoteMode(Member& member) {
   if (member.state != Member::State::kRunning || std::exchange(member.mode_known, true)) return;
   const SharedSchedule::Use use = schedule_->UseOf(member.guest.slot());
@@ -134,7 +135,7 @@ Instant Calendar::Present() const {
 void Calendar::Schedule(Instant at, std::function<void()> action) {
   timeline_->Schedule(at, std::move(action));
   if (running_ == nullptr) return;
-  // The guest that runs must not pass the new event, so it is told before it goes on.
+  // The running guest must not pass the new event, so its limit is changed before it continues.
   const Instant until = JustAfter(at);
   if (until < limit_) Promise(*running_, until);
 }
@@ -158,7 +159,8 @@ void Calendar::Fail(const Member& member, const Error& error) {
   throw *failure_;
 }
 
-// For errors of the user or the machine, the time and the console are not relevant.
+// Returns the message of a failure. For errors of the user or the machine, the time and the console
+// are not relevant.
 std::string Calendar::Message(const Member& member, const Error& error) const {
   if (error.status() == ExitStatus::kUsage || error.status() == ExitStatus::kEnvironment) {
     return fmt::format("kernel {}: {}", member.guest.name(), error.what());
@@ -203,7 +205,7 @@ void Calendar::AwaitStart(Member& member) {
   }
 }
 
-// Answering START lets the guest boot. The others, which are not answered yet, request the same
+// Lets a guest boot by answering its START. All guests that are not answered yet request the same
 // instant, so the guest stops at its first wait.
 void Calendar::BootGuest(Member& member) {
   member.request = Instant::Never();
@@ -283,7 +285,8 @@ bool Calendar::Settle(const Guest& guest) {
   return true;
 }
 
-// How far a guest may advance from the present instant: until something else may happen.
+// Returns the limit of a guest's advance from the present instant: the next instant at which
+// something else may happen.
 Instant Calendar::Limit(const Member& member) const {
   const Instant end_of_boot = booting() ? start_ : Instant::Never();
   const Instant now = timeline_->Now();
@@ -302,8 +305,8 @@ void Calendar::Run(Member& member, Instant limit) {
     schedule_->ClearRequest(member.guest.slot());
     schedule_->SetRunning(member.guest.slot());
     HandOverCalls(member);
-    // A guest that gets the rest in a further run of this instant must not leave it before: its
-    // clock would be set back.
+    // A guest that gets the remaining queues or operations in a further run of this instant must
+    // not leave it before: its clock would be set back.
     if (!member.called.empty() || (member.keeps_more && member.keeps_more())) limit = present_;
   }
   Promise(member, std::max(limit, JustAfter(present_)));
@@ -332,7 +335,7 @@ void Calendar::RunByDoorbell(Member& member) {
   EndRun(member);
 }
 
-// Guests may advance to any time before the promised one.
+// Sets the limit of the running guest: it may advance to any time before `until`.
 void Calendar::Promise(Member& member, Instant until) {
   limit_ = until;
   if (member.shared) {
@@ -402,7 +405,7 @@ void Calendar::Handle(Member& member, const TimeTravelMessage& message) {
 void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
   if (member.has_doorbell) {
     // A guest that saw, as it began to wait, that messages are read sends one, although the
-    // calendar may have read its doorbell at that moment: this wait may have been dealt with.
+    // calendar may have read its doorbell at that moment: this wait may have been handled.
     const auto waits = static_cast<uint32_t>(message.time);
     if (static_cast<int32_t>(waits - member.waits) <= 0) return;
     member.waits = waits;
@@ -414,7 +417,8 @@ void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
 void Calendar::EndRun(Member& member) {
   if (running_ != &member) throw Error("reported that it waits, although it was not running");
   present_ = Present();
-  // Done while it still counts as running, because its frames are sent at its instant.
+  // This is done while the guest still counts as running, because its frames are sent at its
+  // instant.
   if (member.shares_queues) member.guest.DrainKicked(schedule_->TakeKicks(member.guest.slot()));
   member.runs_again = member.serves_sockets && member.after_run &&
                       member.after_run(schedule_->SocketsOf(member.guest.slot()));
@@ -456,8 +460,8 @@ void Calendar::InterruptWithRun(Member& member, uint16_t queue) {
   Arm();
 }
 
-// The schedule holds a limited number of queues. The guest is run once more, at the same instant,
-// for each further group of queues.
+// Puts the queues to interrupt into the schedule, which holds a limited number. The guest is run
+// once more, at the same instant, for each further group of queues.
 void Calendar::HandOverCalls(Member& member) {
   auto& called = member.called;
   const size_t count = std::min(called.size(), SharedSchedule::kMaxQueues);

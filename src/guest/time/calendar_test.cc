@@ -26,7 +26,7 @@ class CalendarTest : public testing::TestWithParam<FakeSchedule> {
     options_.uptime = Duration::Milliseconds(10);
     options_.timeout = Duration::Seconds(30);
   }
-  // A calendar with one guest that runs the script, its devices given.
+  // Adds a guest that runs the script, with this number of devices.
   Guest& Make(FakeGuest::Script script, size_t nics = 0) {
     fakes_.push_back(std::make_unique<FakeGuest>(GetParam(), std::move(script)));
     if (!calendar_) calendar_ = std::make_unique<Calendar>(queue_, options_);
@@ -39,7 +39,7 @@ class CalendarTest : public testing::TestWithParam<FakeSchedule> {
   EventQueue queue_;
   CalendarOptions options_;
   std::vector<std::unique_ptr<FakeGuest>> fakes_;
-  std::unique_ptr<Calendar> calendar_;  // goes first: guests see that
+  std::unique_ptr<Calendar> calendar_;  // destroyed first: guests see that
 };
 
 INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest,
@@ -218,7 +218,7 @@ struct Hostile {
   const char* name;
   FakeGuest::Script script;
   const char* error;
-  // Longer than any machine is busy, except where the test expects the time-out.
+  // Longer than any machine is busy, except where the test expects the timeout.
   Duration boot_timeout = Duration::Seconds(30);
   FakeSchedule schedule = FakeSchedule::kShared;
   Duration timeout = Duration::Seconds(30);  // after the boot
@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"Spins",
                 [](FakeGuest& g) {
                   Ready(g);
-                  g.SleepUntil(2'000'500'000);  // before the frame comes
+                  g.SleepUntil(2'000'500'000);  // before the frame arrives
                   g.Call(TimeTravelOp::kGetTod, 0);
                   g.Call(TimeTravelOp::kGet, 0);
                   for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
@@ -427,13 +427,13 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"NeverRings",
                 [](FakeGuest& g) {
                   Ready(g);
-                  g.SleepUntil(2'000'500'000);  // before the frame comes
+                  g.SleepUntil(2'000'500'000);  // before the frame arrives
                   for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
                 },
                 "polls without sleeping", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
     [](const auto& info) { return info.param.name; });
 
-// What a guest writes over in the schedule, and does to its memory, concerns itself alone.
+// Checks that a guest's changes of the schedule and its memory affect only that guest.
 TEST(HostileSchedule, MovesNothingInTheSimulator) {
   for (const FakeSchedule kind : {FakeSchedule::kSharedQueues, FakeSchedule::kDoorbells}) {
     EventQueue queue;

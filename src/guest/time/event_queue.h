@@ -15,14 +15,14 @@ class EventQueue final : public Timeline {
   explicit EventQueue(Instant start = Instant()) : now_(start) {}
 
   Instant Now() const override { return now_; }
-  // Within RunUntil() the result is never later than its end, because events after that may still
-  // be scheduled.
+  // Within RunUntil() the result is never later than its end, because later events may still be
+  // scheduled.
   Instant NextEvent() const override;
   void Schedule(Instant at, std::function<void()> action) override;
   void WakeAt(Instant at) override;
   void SetWake(std::function<void()> wake) override { wake_ = std::move(wake); }
 
-  // Runs all events before `end`; afterwards Now() is `end`. No event is lost: those at `end` and
+  // Runs all events before `end`; afterwards Now() is `end`. No event is lost: events at `end` and
   // later stay, and MoveTo() passes them on.
   void RunUntil(Instant end);
   // Schedules the remaining events in another timeline, in order, and disarms the wake-up here.

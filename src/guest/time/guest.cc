@@ -17,13 +17,13 @@ namespace viaduct::guest {
 namespace {
 
 constexpr const char* kCalendarSocket = "c";
-// Of all devices, to which a guest connects in their order (virtio_uml_probe() in
+// The socket of all devices, to which a guest connects in their order (virtio_uml_probe() in
 // arch/um/drivers/virtio_uml.c, called for each in the order of the command line).
 constexpr const char* kDevicesSocket = "d";
-// How long the rest of a partially received message may take.
+// The maximum time for the rest of a partially received message.
 constexpr Duration kRestTimeout = Duration::Seconds(1);
 
-// Waits until one of the descriptors is readable; false when `timeout` passed before.
+// Waits until one of the descriptors is readable; returns false when `timeout` passed before.
 bool PollReadable(std::span<pollfd> entries, Duration timeout) {
   const auto milliseconds = static_cast<int>(timeout.nanoseconds() / 1'000'000);
   int count = 0;
@@ -33,7 +33,7 @@ bool PollReadable(std::span<pollfd> entries, Duration timeout) {
   return SystemCall("poll a guest", count) > 0;
 }
 
-// How long an embedded guest that waits for something else than this process is left alone.
+// The pause between runs of an embedded guest that waits for something else than this process.
 constexpr Duration kPause = Duration::Milliseconds(1);
 
 }  // namespace
@@ -110,7 +110,7 @@ void Guest::ThrowFate(const std::string& when) {
   console_.Drain();
   const std::string fate = process_.Fate();
   if (!time_travel_)
-    CheckTracing();  // a kernel that is not permitted to trace its processes dies at once
+    CheckTracing();  // a kernel that is not permitted to trace its processes exits at once
   throw Error(fate + when);
 }
 
@@ -171,7 +171,7 @@ bool Guest::Serve(Duration timeout) {
       if (ServeReady(left)) return true;
       continue;  // a signal, perhaps
     }
-    // Most of what it sends stays in memory.
+    // Most bytes that an embedded guest sends stay in memory.
     const bool again = pause > Duration();
     if (ServeStreams() || (again && ServeReady(pause))) return true;
     process_.LetRun(again, timeout);
@@ -192,7 +192,7 @@ bool Guest::ServeStreams() {
 bool Guest::ServeReady(Duration timeout) {
   const Poller::Ready ready = poller_.Wait(timeout);
   for (const epoll_event& event : ready) {
-    // A previous handler may have closed it.
+    // A previous handler may have closed the descriptor.
     const auto found = watched_.find(static_cast<int>(event.data.u64));
     if (found == watched_.end()) continue;
     const auto handler = found->second;

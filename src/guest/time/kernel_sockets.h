@@ -13,7 +13,7 @@ namespace viaduct::guest {
 
 class KernelSockets final : public SocketService {
  public:
-  // Before the guest boots; both must outlive it.
+  // Must be called before the guest boots; calendar and guest must outlive this object.
   KernelSockets(Calendar& calendar, Guest& guest);
   ~KernelSockets() override;
   KernelSockets(const KernelSockets&) = delete;

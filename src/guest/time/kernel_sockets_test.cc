@@ -16,7 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr uint64_t kUptimeMs = 10;  // of the guest when the simulation starts
+constexpr uint64_t kUptimeMs = 10;  // the guest's uptime when the simulation starts
 
 class KernelSocketsTest : public testing::Test {
  protected:
@@ -93,7 +93,8 @@ TEST_F(KernelSocketsTest, AGuestThatLacksRoomRunsAgainAtTheSameInstant) {
   EXPECT_THAT(seen_, ElementsAre(std::pair(3, 0), std::pair(3, 1), std::pair(3, 2)));
 }
 
-// Its clock would be set back for the rest, which makes a kernel panic.
+// A guest that leaves the instant would have its clock set back for the rest, which makes a kernel
+// panic.
 TEST_F(KernelSocketsTest, AGuestStaysAtTheInstantUntilItHasAllOperations) {
   constexpr size_t kOperations = 9;
   const std::vector<std::byte> large(SocketRing::kRing / 2 - 16);

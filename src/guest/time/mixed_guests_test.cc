@@ -1,5 +1,5 @@
-// Guests of kernels with different schedules in one calendar, and the features of the schedule in
-// memory: queues and doorbells.
+// Tests of guests of kernels with different schedules in one calendar, and of the features of the
+// schedule in memory: queues and doorbells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using Kinds = std::vector<FakeSchedule>;
 // Guests of different kernels in one calendar, the kinds in each order.
 class MixedGuestsTest : public testing::TestWithParam<Kinds> {
  protected:
-  // What a guest sent: its slot, and when.
+  // The frames that guests sent: the slot, and the instant.
   using Log = std::vector<std::pair<int, int64_t>>;
 
   MixedGuestsTest() { Restart(); }
@@ -51,7 +51,7 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
     });
     return nic;
   }
-  // Sends back the frames that it receives.
+  // Sends back the frames that the guest receives.
   static void Echo(FakeGuest& guest) {
     Ready(guest);
     for (;;) {
@@ -68,7 +68,7 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
   std::unique_ptr<EventQueue> queue_;
   Log log_;
   std::vector<std::unique_ptr<FakeGuest>> fakes_;
-  std::unique_ptr<Calendar> calendar_;  // goes first: guests see that
+  std::unique_ptr<Calendar> calendar_;  // destroyed first: guests see that
 };
 
 std::string NameOfKinds(const testing::TestParamInfo<Kinds>& info) {
@@ -113,7 +113,7 @@ TEST_P(MixedGuestsTest, RunInTheirOrderAtOneInstant) {
                        {3, 5'000'005}}));
 }
 
-// The first guest may run for long after it has sent: the frame's path through the two others must
+// Lets the first guest run for long after it has sent: the frame's path through the two others must
 // stop it at each arrival.
 TEST_P(MixedGuestsTest, PromiseShrinksForWhatAnotherWillDo) {
   Nic* second = nullptr;
@@ -181,7 +181,7 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
 class SharedQueues : public testing::TestWithParam<FakeSchedule> {};
 INSTANTIATE_TEST_SUITE_P(Schedules, SharedQueues, testing::Values(kQueues, kBells), NameOf);
 
-// More queues at once than the schedule has room for, in both directions.
+// Uses more queues at once than the schedule has space for, in both directions.
 TEST_P(SharedQueues, ManyAtOneInstant) {
   constexpr size_t kDevices = 60;
   size_t received = 0;
@@ -225,14 +225,14 @@ TEST_P(SharedQueues, ManyAtOneInstant) {
   EXPECT_EQ(received, 2 * kDevices);
   EXPECT_EQ(sent.size(), 2 * kDevices);
   EXPECT_EQ(std::count(sent.begin(), sent.end(), 2'000'000), kDevices);
-  // The first interrupt of a device is a message; the next frame's is in memory.
+  // The first interrupt of a device is a message; that of the next frame is in memory.
   for (size_t i = 0; i < kDevices; ++i) {
     EXPECT_THAT(calls, testing::Contains(16 * i + NetBackend::kRxQueue));
   }
 }
 
-// A guest whose timers take its clock on before it has all interrupts of an instant would see it
-// set back for the rest: a kernel panics then.
+// A guest whose timers advance its clock before it has all interrupts of an instant would see it
+// set back for the rest, which makes a kernel panic.
 TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
   constexpr size_t kDevices = 60;
   std::vector<uint64_t> called;  // when, ns
@@ -265,8 +265,8 @@ TEST_P(SharedQueues, GuestStaysAtTheInstantUntilItHasAllInterrupts) {
   EXPECT_EQ(called, std::vector<uint64_t>(kDevices, at));
 }
 
-// The times (ns) at which a guest with a doorbell sends, if it receives a frame in each of so many
-// milliseconds.
+// Returns the times (ns) at which a guest with a doorbell sends, if it receives a frame in each of
+// `frames` milliseconds.
 std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {
   EventQueue queue;
   FakeGuest fake(kBells, std::move(script));
@@ -303,7 +303,7 @@ TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
   }
 }
 
-// Longer than the calendar watches only the memory.
+// A run that is longer than the calendar watches only the memory.
 TEST(Doorbells, BusyGuestMaySendMessages) {
   const auto sent = SentWithDoorbell(0, [](FakeGuest& g) {
     Ready(g);

@@ -1,7 +1,7 @@
-// Whatever guests write into the schedule that they share with their calendar, and whenever, the
-// calendar reads no memory but the schedule's, and no more than a guest may name.
+// Fuzzes the schedule that guests share with their calendar: whatever they write into it, and at
+// any time, the calendar reads no memory but the schedule's, and no more than a guest may name.
 //
-// The input is a row of steps: what is written where, then what the calendar does.
+// The input is a row of steps: bytes that are written at a place, then an action of the calendar.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ constexpr size_t kMapped = 8192;
 struct Step {
   uint16_t offset;
   uint8_t slot;
-  uint8_t length;  // of what is written
+  uint8_t length;  // bytes to write
 };
 
-// What the calendar does between two of its looks at a guest.
+// Does what the calendar does between two of its looks at a guest.
 void Exercise(SharedSchedule& schedule, uint16_t slot) {
   const SharedSchedule::Use use = schedule.UseOf(slot);
   if (!use.time && (use.queues || use.doorbells)) __builtin_trap();

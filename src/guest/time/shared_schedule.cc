@@ -19,17 +19,18 @@ namespace {
 
 constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
 constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
-constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
-constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
-constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, ours
-constexpr uint32_t kCapabilityMessages = 16;   // UM_TIMETRAVEL_SCHEDSHM_CAP_MESSAGES, ours
+constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, patched
+constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, patched
+constexpr uint32_t kCapabilitySockets = 8;     // UM_TIMETRAVEL_SCHEDSHM_CAP_SOCKETS, patched
+constexpr uint32_t kCapabilityMessages = 16;   // UM_TIMETRAVEL_SCHEDSHM_CAP_MESSAGES, patched
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
-// enum um_timetravel_schedshm_ears: how the calendar waits for the end of a run.
+// enum um_timetravel_schedshm_ears: the way in which the calendar waits for the end of a run.
 constexpr uint32_t kMessages = 0;
 constexpr uint32_t kMemory = 1;
 
-// Pages are only used when they are touched, but every guest maps all of the schedule.
+// The maximum size of all rings: pages take memory only when they are touched, but every guest maps
+// all of the schedule.
 constexpr size_t kMaxRings = size_t{1} << 30;
 constexpr size_t kPage = 4096;
 
@@ -43,7 +44,7 @@ void Store(T& field, T value) {
   __atomic_store_n(&field, value, __ATOMIC_RELEASE);
 }
 
-// Memory that a guest can write to, but not make longer or shorter.
+// Returns memory that a guest can write to, but not make longer or shorter.
 UniqueFd SealedMemory(size_t length) {
   UniqueFd memory(SystemCall("memfd_create",
                              memfd_create("viaduct-schedule", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
@@ -62,13 +63,13 @@ struct SharedSchedule::Client {
   uint32_t flags;
   uint64_t request_time;
   uint64_t name;
-  uint32_t kicks;  // also those that had no room
+  uint32_t kicks;  // including kicks that did not fit
   uint32_t calls;
   std::array<uint16_t, kMaxQueues> kicked;
   std::array<uint16_t, kMaxQueues> called;
 };
 
-// The clients lie behind it, the doorbells behind these.
+// The front of the schedule. The clients follow it, and the doorbells follow the clients.
 struct SharedSchedule::Layout {
   uint32_t version;
   uint32_t length;
@@ -108,7 +109,7 @@ size_t SharedSchedule::Length() const {
   return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
 }
 
-// The first page behind the doorbells.
+// Returns the offset of the first page behind the doorbells.
 size_t SharedSchedule::SocketsAt() const {
   const size_t doorbells_end = sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients_;
   return (doorbells_end + kPage - 1) / kPage * kPage;
@@ -181,7 +182,7 @@ void SharedSchedule::Wake(uint16_t slot) {
 
 std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits, Duration timeout) {
   Doorbell& bell = BellOf(slot);
-  // If both share one processor, the guest has often run by now.
+  // If both processes share one processor, the guest has often run by now.
   uint32_t now = Load(bell.waits);
   if (now != waits) return now;
   const timespec limit{timeout.nanoseconds() / 1'000'000'000,

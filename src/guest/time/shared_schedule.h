@@ -19,57 +19,59 @@ namespace viaduct::guest {
 // parts are computed from this process's own memory only. Its size is sealed.
 class SharedSchedule {
  public:
-  // With `sockets` it has rings for the sockets of guests (SocketsOf()), unless there are so many
-  // guests that they would take too much of it. Throws SystemError when there is no memory.
+  // Creates the schedule. With `sockets` it has rings for the sockets of guests (SocketsOf()),
+  // unless the number of guests makes them too large. Throws SystemError when there is no memory.
   explicit SharedSchedule(uint16_t guests, bool sockets = false);
   SharedSchedule(const SharedSchedule&) = delete;
   SharedSchedule& operator=(const SharedSchedule&) = delete;
 
-  // The descriptor that is passed to guests with the answer to kStart.
+  // Returns the descriptor that is passed to guests with the answer to kStart.
   int memory_fd() const { return memory_.get(); }
-  // What the guest in this slot uses of the schedule; it says so right after the answer to kStart.
+  // The parts of the schedule that the guest in a slot uses; it records them right after the answer
+  // to kStart.
   struct Use {
     bool time = false;       // the schedule at all
-    bool queues = false;     // notifications of virtqueues: its kernel has our patch 0005
-    bool doorbells = false;  // its kernel has our patch 0010
-    bool sockets = false;    // its kernel serves sockets: it has our patch 0011
-    bool messages = false;   // not only of TCP
+    bool queues = false;     // notifications of virtqueues: the kernel has patch 0005
+    bool doorbells = false;  // the kernel has patch 0010
+    bool sockets = false;    // the kernel serves sockets: it has patch 0011
+    bool messages = false;   // serves all protocols, not only TCP
   };
   Use UseOf(uint16_t slot) const;
   uint64_t CurrentTime() const;
   void SetCurrentTime(uint64_t time);
   void SetFreeUntil(uint64_t time);
-  // Sets which guest runs; 0: none. Only the running guest advances the current time.
+  // Sets the guest that runs; 0: none. Only the running guest advances the current time.
   void SetRunning(uint16_t slot);
-  // When the guest wants to run; kNeverWire when it has not asked.
+  // Returns the time at which the guest wants to run; kNeverWire when it has not asked.
   uint64_t Request(uint16_t slot) const;
   void ClearRequest(uint16_t slot);
 
-  // --- Notifications of virtqueues, which our patch 0005 places here instead of in messages.
+  // --- Notifications of virtqueues, which patch 0005 places here instead of in messages.
   static constexpr size_t kMaxQueues = 24;
   static constexpr uint16_t kQueuesPerDevice = 16;
   static constexpr size_t kMaxDevices = 4096;
-  // The number that identifies a queue on both sides; nothing if its device's number is too large.
+  // Returns the number that identifies a queue on both sides; nullopt if its device's number is too
+  // large.
   static std::optional<uint16_t> QueueName(size_t device, uint32_t queue);
-  // The queues that a waiting guest kicked since it last waited, possibly with duplicates; clears
-  // the list. Returns nothing if there were more than fit.
+  // Returns the queues that a waiting guest kicked since it last waited, possibly with duplicates;
+  // clears the list. Returns nullopt if there were more than fit.
   std::optional<std::vector<uint16_t>> TakeKicks(uint16_t slot);
   // Sets the queues that interrupt the guest when it is run next: at most kMaxQueues.
   void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
 
-  // --- Doorbells: kRun and kWait, which our patch 0010 places here instead of in messages.
-  // Lets a waiting guest run. With `listens` the guest signals in this memory that it waits again,
-  // and AwaitWait() must follow; without, it sends a message.
+  // --- Doorbells: kRun and kWait, which patch 0010 places here instead of in messages.
+  // Lets a waiting guest run. If `listens`, the guest signals in this memory that it waits again,
+  // and AwaitWait() must follow; otherwise it sends a message.
   void LetRun(uint16_t slot, bool listens);
-  // Wakes it after LetRun(), if it sleeps in a process of its own.
+  // Wakes the guest after LetRun(), if it sleeps in a separate process.
   void Wake(uint16_t slot);
-  // Sleeps until the guest has begun to wait more often than `waits` times, and returns how often
-  // it has. Returns nothing when `timeout` has passed: the guest then sends a kWait message, whose
-  // time is that number.
+  // Sleeps until the guest has begun to wait more often than `waits` times, and returns the number
+  // of its waits. Returns nullopt when `timeout` has passed: the guest then sends a kWait message,
+  // whose time is that number.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration timeout);
 
-  // --- Rings of the sockets that a guest's kernel serves, which our patch 0011 has:
-  // SocketRing::kSize bytes, if UseOf() says that it uses them.
+  // --- Rings of the sockets that a guest's kernel serves, which patch 0011 adds: SocketRing::kSize
+  // bytes, if UseOf() returns that it uses them.
   std::byte* SocketsOf(uint16_t slot) const;
 
  private:

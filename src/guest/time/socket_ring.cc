@@ -112,8 +112,8 @@ bool SocketRing::Refill() {
     waiting_.pop_front();
     refilled = true;
   }
-  // A guest that has not finished what it was given has itself asked to be run: it may be waiting
-  // in the middle of it, since reading its clock takes it time.
+  // A guest that has not finished its operations has itself asked to be run: it may be waiting in
+  // the middle of them, since reading its clock takes it time.
   return refilled || Load(control_->starved) != 0;
 }
 

@@ -1,4 +1,4 @@
-// The rings between this process and a guest's kernel that serves sockets (our patch 0011, struct
+// The rings between this process and a guest's kernel that serves sockets (patch 0011, struct
 // um_timetravel_schedshm_sockets of include/uapi/linux/um_timetravel.h): operations to the kernel,
 // events from it.
 #pragma once
@@ -22,25 +22,27 @@ class SocketRing {
   static constexpr size_t kRing = size_t{256} * 1024;  // bytes of each ring
   static constexpr size_t kControl = 4096;             // heads and tails
   static constexpr size_t kSize = kControl + 2 * kRing;
-  // What the kernel receives at once, and what comes with a message: its sender's address and
-  // control messages.
+  // The maximum bytes that the kernel receives at once, and of a message's metadata: its sender's
+  // address and control messages.
   static constexpr size_t kMaxPiece = size_t{64} * 1024;
   static constexpr size_t kMaxName = 28;
   static constexpr size_t kMaxControl = 256;
 
-  // `memory`: kSize bytes, all zeros at first; must outlive it.
+  // `memory`: kSize bytes, all zeros at first; must outlive the object.
   explicit SocketRing(std::byte* memory);
 
-  // The payload is the concatenation of `parts`. What has no room is kept and follows with
-  // Refill(). Throws UsageError if it is larger than the ring.
+  // Puts an operation into the ring; its payload is the concatenation of `parts`. An operation that
+  // does not fit is kept and follows with Refill(). Throws UsageError if it is larger than the
+  // ring.
   void Put(const SocketOperation& operation,
            std::initializer_list<std::span<const std::byte>> parts);
   // Calls `each` for every event of a guest that waits. Throws Error if the ring is not valid.
   void Take(const std::function<void(SocketEvent)>& each);
-  // Puts what had no room. Returns whether the guest must be run once more at this instant: it was
-  // given more, or has stopped for lack of room for events. Throws Error if the ring is not valid.
+  // Puts the kept operations that fit. Returns whether the guest must be run once more at this
+  // instant: it was given more, or has stopped because its events did not fit. Throws Error if the
+  // ring is not valid.
   bool Refill();
-  // Whether operations are kept that had no room.
+  // Whether operations are kept that did not fit.
   bool Keeps() const { return !waiting_.empty(); }
 
  private:
@@ -56,8 +58,8 @@ class SocketRing {
   Control* control_;
   std::byte* operations_;
   const std::byte* events_;
-  uint32_t head_ = 0;  // of the operations
-  uint32_t tail_ = 0;  // of the events
+  uint32_t head_ = 0;  // the head of the operations
+  uint32_t tail_ = 0;  // the tail of the events
   std::deque<std::vector<std::byte>> waiting_;
 };
 

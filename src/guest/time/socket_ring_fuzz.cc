@@ -1,7 +1,7 @@
-// Whatever a guest writes into the rings of its sockets, and whenever, this process reads and
-// writes no memory but the rings', and no event has more than a piece of data.
+// Fuzzes the rings of a guest's sockets: whatever the guest writes into them, and at any time, this
+// process reads and writes no memory but the rings', and no event has more than a piece of data.
 //
-// The input is a row of steps: what is written where, then what this process does.
+// The input is a row of steps: bytes that are written at a place, then an action of this process.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +19,12 @@ using namespace viaduct::guest;
 
 struct Step {
   uint16_t place;
-  uint8_t length;  // of what is written
-  uint8_t put;     // how much is sent
+  uint8_t length;  // bytes to write
+  uint8_t put;     // bytes to send
 };
 
-// Most steps write to the heads and tails, or to the first records of the events.
+// Returns the place that a step writes to: mostly the heads and tails, or the first records of the
+// events.
 size_t PlaceOf(const Step& step) {
   constexpr size_t kEvents = SocketRing::kControl + SocketRing::kRing;
   switch (step.place % 4) {
@@ -52,7 +53,7 @@ void Exercise(SocketRing& ring, const Step& step) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto rest = std::as_bytes(std::span(data, size));
-  std::vector<std::byte> memory(SocketRing::kSize);  // AddressSanitizer knows its ends
+  std::vector<std::byte> memory(SocketRing::kSize);  // AddressSanitizer knows its bounds
   SocketRing ring(memory.data());
   Step step;
   try {
@@ -65,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       rest = rest.subspan(length);
       Exercise(ring, step);
     }
-  } catch (const Error&) {  // what a guest's nonsense ends in
+  } catch (const Error&) {  // the result of a guest's invalid bytes
   }
   return 0;
 }

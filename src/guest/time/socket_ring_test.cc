@@ -57,7 +57,7 @@ TEST_F(SocketRingTest, WhatHasNoRoomFollowsInOrder) {
   constexpr size_t kCount = 100;
   const std::string payload(10'001, 'x');
   for (uint32_t i = 0; i < kCount; ++i) Put(Op::kSend, i, i, payload);
-  Put(Op::kCredit, kCount, 1);  // there would be room for it, but not for those before it
+  Put(Op::kCredit, kCount, 1);  // would fit, but operations before it do not
   std::vector<std::string> seen;
   for (;;) {
     const auto taken = guest_.TakeOperations();
@@ -81,7 +81,7 @@ TEST_F(SocketRingTest, WhatIsLargerThanTheRingIsRefused) {
 TEST_F(SocketRingTest, AGuestIsRunAgainOnlyForWhatItWasNotTold) {
   EXPECT_FALSE(ring_.Refill());
   Put(Op::kCredit, 1, 1);
-  EXPECT_FALSE(ring_.Refill());  // it has it; it may wait in the middle of it
+  EXPECT_FALSE(ring_.Refill());  // the guest has the credit and may wait in the middle of it
   guest_.SetStarved(true);
   EXPECT_TRUE(ring_.Refill());
   guest_.SetStarved(false);
@@ -128,7 +128,7 @@ TEST_F(SocketRingTest, APieceThatIsTooLongIsAnError) {
   ExpectNonsense("length of data");
 }
 
-// struct um_timetravel_socket_ancillary and what follows
+// Returns struct um_timetravel_socket_ancillary and the bytes that follow.
 std::string Ancillary(uint32_t name, uint32_t control, const std::string& rest) {
   std::string text(40, 'n');
   std::memcpy(text.data(), &name, sizeof name);

@@ -20,7 +20,7 @@ enum class TimeTravelOp : uint32_t {
   kRun,        // calendar: run at `time`
   kFreeUntil,  // calendar: may run until `time` without asking
   kGetTod,     // guest: asks for the time of day
-  kBroadcast,  // guest: message to all others
+  kBroadcast,  // guest: message to all other guests
 };
 inline constexpr uint32_t kLastTimeTravelOp = static_cast<uint32_t>(TimeTravelOp::kBroadcast);
 
@@ -31,12 +31,12 @@ struct TimeTravelMessage {
 };
 static_assert(sizeof(TimeTravelMessage) == 16);
 
-// The time that stands for "never"; a guest is never told to run at it (it would panic).
+// The time that means "never"; a guest must never be run at it (it would panic).
 inline constexpr uint64_t kNeverWire = INT64_MAX;
 
 std::string_view Name(TimeTravelOp op);
-// Decodes a message of exactly sizeof(TimeTravelMessage) bytes; nothing when the length or the
-// operation is invalid.
+// Decodes a message of exactly sizeof(TimeTravelMessage) bytes; returns nullopt when the length or
+// the operation is invalid.
 std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> bytes);
 
 }  // namespace viaduct::guest

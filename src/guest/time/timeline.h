@@ -12,10 +12,10 @@ namespace viaduct::guest {
 class Timeline {
  public:
   virtual ~Timeline() = default;
-  // The present instant.
+  // Returns the present instant.
   virtual Instant Now() const = 0;
-  // When the earliest event is due (Never(): there is none). An armed wake-up may or may not be
-  // included.
+  // Returns the instant of the earliest event (Never(): there is none). An armed wake-up may or may
+  // not be included.
   virtual Instant NextEvent() const = 0;
   // Runs `action` as an event at `at`, which is not before Now(). Events of one instant run in the
   // order in which they were scheduled.

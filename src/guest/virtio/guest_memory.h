@@ -16,7 +16,7 @@ namespace viaduct::guest {
 // runs, so every value must be read once and checked.
 class GuestMemory {
  public:
-  // Keeps the parts of a virtqueue aligned in this process as they are at guest addresses.
+  // Bytes: the parts of a virtqueue are aligned in this process as they are at guest addresses.
   static constexpr uint64_t kAlignment = 16;
 
   // Maps `size` bytes of `fd` from `file_offset` on, which are at `guest_address` in the guest;
@@ -24,9 +24,10 @@ class GuestMemory {
   // SystemError when it cannot be mapped.
   void Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size, uint64_t file_offset);
   void Clear() { regions_.clear(); }
-  // The bytes at a guest address; throws Error when they are not all within one region.
+  // Returns the bytes at a guest address; throws Error when they are not all within one region.
   std::span<std::byte> At(uint64_t guest_address, uint64_t size) const;
-  // Throws Error when memory was gone when it was touched: what was read before is not the guest's.
+  // Throws Error when memory was missing when it was accessed: what was read before is not the
+  // guest's.
   void CheckThere() const;
 
  private:

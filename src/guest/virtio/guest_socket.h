@@ -16,11 +16,11 @@ UniqueFd ListenIn(const std::filesystem::path& folder, const std::string& name);
 // Accepts the next connection.
 UniqueFd Accept(const UniqueFd& listener);
 
-// One recvmsg(2), whose descriptors are appended; returns the number of bytes, 0 when the guest has
-// closed. Throws SystemError.
+// Receives with one recvmsg(2) and appends its descriptors; returns the number of bytes, 0 when the
+// guest has closed. Throws SystemError.
 size_t ReceiveWithDescriptors(int fd, std::span<std::byte> bytes,
                               std::vector<UniqueFd>& descriptors);
-// Both send all bytes. A closed peer is no error here: the next receive reports it.
+// Both functions send all bytes. A closed peer is no error here: the next receive reports it.
 void SendAll(int fd, std::span<const std::byte> bytes);
 void SendWithDescriptors(int fd, std::span<const std::byte> bytes,
                          std::span<const int> descriptors);

@@ -20,7 +20,7 @@ constexpr uint64_t kProtocolFeatures = Bit(3) | Bit(5) | Bit(9) | Bit(14);
 constexpr size_t kStatusOffset = 6;
 constexpr uint16_t kLinkUp = 1;  // VIRTIO_NET_S_LINK_UP
 
-// struct virtio_net_hdr_v1, which comes before every frame.
+// struct virtio_net_hdr_v1, which precedes every frame.
 struct NetHeader {
   uint8_t flags;
   uint8_t gso_type;
@@ -28,7 +28,7 @@ struct NetHeader {
   uint16_t gso_size;
   uint16_t checksum_start;
   uint16_t checksum_offset;
-  uint16_t buffers;  // how many chains the frame fills, on receive
+  uint16_t buffers;  // on receive: the number of chains that the frame fills
 };
 static_assert(sizeof(NetHeader) == 12);
 
@@ -122,7 +122,7 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
     case VhostRequest::kSetVringEnable: {
       const auto state = message.As<VringState>();
       Queue(state.index).SetEnabled(state.value != 0);
-      // New receive buffers are only read from the ring when a frame needs one, so no notifications
+      // New receive buffers are read from the ring only when a frame needs one, so no notifications
       // are wanted.
       if (state.index == kRxQueue && Queue(kRxQueue).ready()) Queue(kRxQueue).RefuseKicks();
       break;
@@ -154,7 +154,8 @@ void NetBackend::SetMemory(VhostMessage& message) {
   }
 }
 
-// The guest reads the configuration in pieces, and counts its reads from offset 0.
+// Answers a read of the configuration. The guest reads it in pieces, and counts its reads from
+// offset 0.
 NetBackend::Reply NetBackend::Config(const VhostMessage& message) const {
   const auto header = message.As<ConfigHeader>();
   const size_t room = message.payload.size() - sizeof header;
@@ -228,7 +229,7 @@ std::optional<uint16_t> NetBackend::TakeFrame(std::vector<std::byte>& frame) {
 
 void NetBackend::ReturnFrame(uint16_t head) {
   Virtqueue& queue = queues_[kTxQueue];
-  if (!queue.ready() || queue.Taken() == 0) return;  // reset meanwhile
+  if (!queue.ready() || queue.Taken() == 0) return;  // the queue was reset meanwhile
   queue.Stage(head, 0);
   queue.Publish();
 }

@@ -1,5 +1,5 @@
-// The device side of one virtio network interface: its setup by vhost-user messages, and frames in
-// and out of its rings. It uses neither sockets nor time.
+// The device side of one virtio network interface: its setup by vhost-user messages, and frames
+// into and out of its rings. Uses neither sockets nor time.
 #pragma once
 
 #include <array>
@@ -17,16 +17,17 @@
 
 namespace viaduct::guest {
 
-// Offers neither checksum nor segmentation offload: frames are complete. Any fault of the guest
-// throws Error.
+// The device offers neither checksum nor segmentation offload: frames are complete. Any fault of
+// the guest throws Error.
 class NetBackend {
  public:
   static constexpr uint32_t kRxQueue = 0;
   static constexpr uint32_t kTxQueue = 1;
-  // The longest frame of a guest: Linux's largest MTU, an Ethernet header and two VLAN tags.
+  // The maximum length of a guest's frame: Linux's largest MTU, an Ethernet header and two VLAN
+  // tags.
   static constexpr size_t kMaxFrame = 65535 + 14 + 2 * 4;
 
-  // Without `carrier` no link status is offered to the driver: it then assumes the link to be up
+  // If not `carrier`, no link status is offered to the driver: it then assumes the link to be up
   // from the start, whereas otherwise it sends nothing until it has read the link's status.
   NetBackend(const wire::MacAddress& mac, bool carrier);
   NetBackend(const NetBackend&) = delete;
@@ -38,15 +39,15 @@ class NetBackend {
   // Passes the channel for interrupts to the caller, once the guest has sent it.
   UniqueFd TakeSlaveChannel() { return std::move(slave_channel_); }
 
-  // Puts a frame into the guest's receive ring; returns false when there is no room for all of it
-  // (the ring is unchanged). Frames longer than one buffer take several.
+  // Puts a frame into the guest's receive ring; returns false when there is no space for all of it
+  // (the ring is unchanged). A frame longer than one buffer takes several.
   bool PutFrame(std::span<const std::byte> frame);
   // Copies a frame of the transmit ring to `frame` without its virtio header and returns the number
-  // for ReturnFrame(), which returns its buffers; nothing when there is none. Throws
-  // Error for a frame longer than kMaxFrame.
+  // for ReturnFrame(), which returns its buffers; nullopt when there is none. Throws Error for a
+  // frame longer than kMaxFrame.
   std::optional<uint16_t> TakeFrame(std::vector<std::byte>& frame);
   void ReturnFrame(uint16_t head);
-  // Whether the driver wants an interrupt after changes of a queue.
+  // Returns whether the driver wants an interrupt after changes of a queue.
   bool WantsInterrupt(uint32_t queue) const;
   // Whether the driver is ready for interrupts and frames.
   bool ready() const { return queues_[kRxQueue].ready() && queues_[kTxQueue].ready(); }

@@ -11,7 +11,7 @@
 namespace viaduct::guest {
 
 // All mappings of this process. The lock spins: it is also taken in the handler, by a thread that
-// does not hold it, because no mapping is touched while it is held.
+// does not hold it, because no mapping is accessed while it is held.
 struct SharedMappings {
   static void Add(SharedMapping& mapping) {
     static const bool installed = Install();
@@ -47,9 +47,10 @@ struct SharedMappings {
 
   static void Handle(int, siginfo_t* info, void*) {
     if (info->si_code > 0 && Replace(info->si_addr)) return;
-    // Not ours: the access is made again, and meets what was there before this handler.
+    // The fault is in no such mapping: the access is repeated, with the handling from before this
+    // handler.
     sigaction(SIGBUS, &before, nullptr);
-    if (info->si_code <= 0) raise(SIGBUS);  // somebody sent it
+    if (info->si_code <= 0) raise(SIGBUS);  // a process sent the signal
   }
 
   static bool Replace(const void* address) {

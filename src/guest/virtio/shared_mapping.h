@@ -8,20 +8,20 @@
 
 namespace viaduct::guest {
 
-// A mapping that is safe to touch whatever becomes of its file. Where a page of it is gone (the
-// file was cut, or its file system has no room for the page) this process would be ended by SIGBUS;
-// instead the whole mapping becomes zeros of its own, and lost() says so. Installs a handler for
-// SIGBUS, which passes on what is not of such a mapping.
+// A mapping that can be accessed safely whatever happens to its file. If a page of it is missing
+// (the file was truncated, or its file system has no space for the page) SIGBUS would kill this
+// process; instead the whole mapping becomes private zeros, and lost() reports it. Installs a
+// handler for SIGBUS, which passes on faults outside such mappings.
 class SharedMapping {
  public:
-  // The first `length` bytes, to read and write. Throws SystemError.
+  // Maps the first `length` bytes, to read and write. Throws SystemError.
   SharedMapping(const UniqueFd& fd, size_t length);
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
   SharedMapping& operator=(const SharedMapping&) = delete;
 
   std::byte* start() const { return start_; }
-  // Whether a page was gone when it was touched: nothing that was read since then is true.
+  // Whether a page was missing when it was accessed: nothing that was read since then is valid.
   bool lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:

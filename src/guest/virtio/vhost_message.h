@@ -35,22 +35,22 @@ enum class VhostRequest : uint32_t {
   kVringKick = 35,  // in-band notification
 };
 
-// Requests of the back end to the guest, on the channel that came with kSetSlaveRequestFd.
+// Requests of the back end to the guest, on the channel that kSetSlaveRequestFd passes.
 enum class VhostSlaveRequest : uint32_t { kConfigChange = 2, kVringCall = 4 };
 
 struct VhostHeader {
   uint32_t request;
   uint32_t flags;
-  uint32_t size;  // of the payload
+  uint32_t size;  // bytes of the payload
 };
 static_assert(sizeof(VhostHeader) == 12);
 
-inline constexpr uint32_t kVhostVersion = 1;  // in the flags, under kVhostVersionMask
+inline constexpr uint32_t kVhostVersion = 1;  // the bits kVhostVersionMask of the flags
 inline constexpr uint32_t kVhostVersionMask = 3;
 inline constexpr uint32_t kVhostReply = 4;
 inline constexpr uint32_t kVhostNeedReply = 8;
 inline constexpr size_t kMaxVhostPayload = 1024;
-inline constexpr size_t kMaxVhostDescriptors = 8;  // a region of memory each
+inline constexpr size_t kMaxVhostDescriptors = 8;  // one for each region of memory
 
 // Payloads. Their layout has no padding.
 struct VringState {
@@ -84,7 +84,7 @@ struct VhostMessage {
   std::vector<std::byte> payload;
   std::vector<UniqueFd> descriptors;
 
-  // The payload as T; throws Error when it is shorter.
+  // Returns the payload as T; throws Error when it is shorter.
   template <typename T>
   T As() const {
     T value;
@@ -98,17 +98,17 @@ struct VhostMessage {
 
 std::string_view Name(VhostRequest request);
 
-// A message for the other side.
+// Encodes a message.
 std::vector<std::byte> EncodeVhost(uint32_t request, uint32_t flags,
                                    std::span<const std::byte> payload);
 
 // Splits a byte stream into messages.
 class VhostAssembler {
  public:
-  // Adds received bytes; the descriptors belong to the first message that ends from here on.
-  // Throws Error if these are more than a message has.
+  // Adds received bytes; the descriptors belong to the first message that ends from here on. Throws
+  // Error if they are more than a message has.
   void Add(std::span<const std::byte> bytes, std::vector<UniqueFd> descriptors);
-  // The next complete message; throws Error for an invalid version or size.
+  // Returns the next complete message; throws Error for an invalid version or size.
   std::optional<VhostMessage> Next();
 
  private:

@@ -66,7 +66,7 @@ size_t Virtqueue::Available() const {
 
 std::optional<uint16_t> Virtqueue::Take() {
   if (Available() == 0) return std::nullopt;
-  // Those that are not given back yet take memory here, and there is one of each descriptor.
+  // Taken chains that are not returned yet take memory here; there can be one for each descriptor.
   if (Taken() >= size_) throw Error(fmt::format("offers more buffers than the {} it has", size_));
   const size_t slot = next_available_ % size_;
   const uint16_t head = LoadWord(available_, kRingHeader + 2 * slot, __ATOMIC_RELAXED);

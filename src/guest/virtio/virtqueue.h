@@ -15,19 +15,20 @@ namespace viaduct::guest {
 // `memory` must outlive the queue.
 class Virtqueue {
  public:
-  // virtio_uml has queues of 256; other drivers seldom more than this.
+  // virtio_uml has queues of 256; other drivers seldom have larger ones than this.
   static constexpr uint32_t kMaxSize = 1024;
 
   explicit Virtqueue(const GuestMemory& memory) : memory_(&memory) {}
 
-  // `size` must be a power of two up to kMaxSize; throws Error otherwise.
+  // Sets the number of entries. `size` must be a power of two up to kMaxSize; throws Error
+  // otherwise.
   void SetSize(uint32_t size);
   // Sets the index at which the available ring continues.
   void SetBase(uint16_t index) {
     next_available_ = next_used_ = index;
     spare_.clear();
   }
-  // Guest addresses of the three parts; SetSize() comes first.
+  // Sets the guest addresses of the three parts; call SetSize() before.
   void SetAddresses(uint64_t descriptors, uint64_t available, uint64_t used);
   // Clears the addresses because the memory they refer to is about to be replaced.
   void Unmap() {
@@ -37,33 +38,33 @@ class Virtqueue {
   void SetEnabled(bool enabled) { enabled_ = enabled; }
   bool ready() const { return enabled_ && !used_.empty(); }
 
-  // Takes the next chain of descriptors the driver has made available; nothing when there is none.
-  // Throws Error where the driver offers more than it has.
+  // Takes the next chain of descriptors that the driver has made available; returns nullopt when
+  // there is none. Throws Error if the driver offers more than it has.
   std::optional<uint16_t> Take();
   // Takes the chain that was made available last, for queues of buffers that are all alike. The
-  // driver's memory stays small and warm: it has just used that buffer's pages, whereas in the
-  // order of the ring each frame would go to those that have been idle longest. (A device may use
-  // buffers in any order, section 2.7.) Not to be mixed with Take().
+  // driver's memory stays small and in the cache: it has just used that buffer's pages, whereas in
+  // the order of the ring each frame would use those that have been idle longest. (A device may use
+  // buffers in any order, section 2.7.) Must not be mixed with Take().
   std::optional<uint16_t> TakeNewest();
-  // Gives back a chain that TakeNewest() returned, unused: it is the newest again.
+  // Puts back a chain that TakeNewest() returned, unused: it is the newest again.
   void PutBack(uint16_t head) { spare_.push_back(head); }
-  // The buffers of a chain, in order, appended to `buffers`: those the device reads, or those it
-  // writes (`writable`).
+  // Appends the buffers of a chain to `buffers`, in order: those that the device reads, or those
+  // that it writes (`writable`).
   void Buffers(uint16_t head, bool writable, std::vector<std::span<std::byte>>& buffers) const;
   // Returns a chain with `written` bytes filled. Chains returned with Stage() become visible to the
   // driver with Publish(), all at once.
   void Stage(uint16_t head, uint32_t written);
   void Publish();
-  // How many of the taken chains have not been returned.
+  // Returns the number of taken chains that have not been returned.
   uint16_t Taken() const { return static_cast<uint16_t>(next_available_ - next_used_); }
-  // Tells the driver that no notifications of new buffers are needed (VIRTQ_USED_F_NO_NOTIFY).
+  // Informs the driver that no notifications of new buffers are needed (VIRTQ_USED_F_NO_NOTIFY).
   void RefuseKicks();
-  // Whether the driver wants to be interrupted (VIRTQ_AVAIL_F_NO_INTERRUPT is not set).
+  // Returns whether the driver wants to be interrupted (VIRTQ_AVAIL_F_NO_INTERRUPT is not set).
   bool WantsInterrupt() const;
 
  private:
   uint16_t AvailableIndex() const;
-  // How many chains Take() would return.
+  // Returns the number of chains that Take() would return.
   size_t Available() const;
 
   const GuestMemory* memory_;

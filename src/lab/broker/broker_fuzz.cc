@@ -1,4 +1,4 @@
-// Whatever a client sends, the broker's decoders either accept it or throw Error. Packets in the
+// The broker's decoders either accept any bytes that a client sends or throw Error. Packets in the
 // input: a length byte pair, then that many bytes.
 #include <cstdint>
 #include <cstring>
@@ -19,7 +19,7 @@ using viaduct::ipc::MessageAssembler;
 constexpr uint16_t kRequests =
     static_cast<uint16_t>(Request::kLookUp) + 1 - viaduct::ipc::kFirstRequest;
 
-// As the server decodes each request.
+// Decodes a request as the server does.
 void DecodeRequest(const Message& message) {
   if (message.code == viaduct::ipc::Answer::kError) {
     viaduct::ipc::ThrowDecodedError(kService, message.payload);

@@ -35,7 +35,7 @@ constexpr char kConnectionVariable[] = "VIADUCT_BROKER_FD";
   try {
     RunBroker(privilege::Confine(connection, owner), owner);
   } catch (const std::exception&) {
-    status = 1;  // nobody to report it to; `viaduct clean` uses the record in /run/viaduct
+    status = 1;  // no client to report to; `viaduct clean` uses the record in /run/viaduct
   }
   sys::ExitForked(status);
 }

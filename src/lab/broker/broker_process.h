@@ -1,4 +1,4 @@
-// Starting a broker, and connecting to it.
+// Functions that start a broker and connect to one.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,16 @@
 
 namespace viaduct::broker {
 
-// The connection inherited in VIADUCT_BROKER_FD (close-on-exec from now on). Throws UsageError if
+// Returns the connection inherited in VIADUCT_BROKER_FD, made close-on-exec. Throws UsageError if
 // the variable names no socket.
 std::optional<UniqueFd> InheritedConnection();
 
-// What a broker does, in a process of root's half (sys/privilege/steward.h) for this user.
+// Runs the broker for this user, in a process of root's half (sys/privilege/steward.h).
 void RunBroker(UniqueFd connection, const sys::Identity& owner);
 
-// A broker from root's half of the command. A program that has none, a user's own scenario, must be
-// root: it forks the broker, and becomes the invoking user. Throws EnvironmentError otherwise.
+// Starts a broker from root's half of the command. A program without root's half, a user's own
+// scenario, must be root: it forks the broker and becomes the invoking user. Throws
+// EnvironmentError otherwise.
 privilege::ServiceProcess SpawnBroker();
 
 // The socket on which the broker of a detached lab listens.

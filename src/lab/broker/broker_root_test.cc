@@ -206,7 +206,7 @@ TEST_F(BrokerTest, AMonitorTellsTheStateOfLinksAndChangesNothing) {
   };
   monitor.RequestAll();
   EXPECT_TRUE(Eventually([&] { return read() == true; }));
-  client.SetLinkUp({"b", "eth0"}, false);  // the other end: the carrier is lost
+  client.SetLinkUp({"b", "eth0"}, false);  // the opposite end: the carrier is lost
   EXPECT_TRUE(Eventually([&] { return read() == false; }));
   client.SetLinkUp({"b", "eth0"}, true);
   EXPECT_TRUE(Eventually([&] { return read() == true; }));
@@ -249,7 +249,7 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   EXPECT_EQ(WEXITSTATUS(StatusOf(client.Spawn(options))), 7);
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   options.standard_input = null.get();
-  options.terminal = true;  // which it is not
+  options.terminal = true;  // /dev/null is none
   EXPECT_THROW(client.Spawn(options), UsageError);
   options.standard_input = -1;
   options.terminal = false;
@@ -257,7 +257,7 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   const Program sleeper = client.Spawn(options);
   client.Kill(sleeper.pid, SIGTERM);
   EXPECT_EQ(WTERMSIG(StatusOf(sleeper)), SIGTERM);
-  client.Kill(sleeper.pid, SIGTERM);  // it has ended: no error, and no other process is signalled
+  client.Kill(sleeper.pid, SIGTERM);  // after its end: no error, and no other process is signalled
 }
 
 TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
@@ -290,7 +290,7 @@ TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
   control.node = "b";
   NodeSocket receiver = client.OpenControlSocket(control);
   control.interface = "eth1";
-  client.OpenControlSocket(control);  // the same port on another interface
+  client.OpenControlSocket(control);  // another interface may have the same port
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(698);
@@ -339,7 +339,7 @@ TEST_F(BrokerTest, KilledClientLeavesNothing) {
     client.CreateLab(topology);
     ProgramOptions options;
     options.node = "a";
-    // An orphan that ignores SIGTERM, in a session of its own.
+    // An orphan that ignores SIGTERM, in a separate session.
     options.arguments = {"sh", "-c", "trap '' TERM; setsid sleep 601 & exit 0"};
     const Program program = client.Spawn(options);
     StatusOf(program);

@@ -55,18 +55,18 @@ struct TransportSocketOptions {
 
 using privilege::ProgramOptions;
 
-// How packets for a destination leave a node now.
+// The next hops by which packets for a destination leave a node at present.
 struct Passage {
-  std::vector<fib::NextHop> hops;      // an empty interface: up to the simulator; none: they do not
-  std::vector<fib::NextHop> own_hops;  // of those that the node itself sends
-  bool is_foreign = false;             // by a route that some program of the node has made
+  std::vector<fib::NextHop> hops;      // empty interface: to the simulator; empty: none leaves
+  std::vector<fib::NextHop> own_hops;  // for packets that the node itself sends
+  bool is_foreign = false;             // the route was made by a program of the node
 };
 
 // A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins
 // act there, also from another process, and need no privilege, only the interface index.
 struct NodeSocket {
   UniqueFd fd;      // non-blocking
-  int ifindex = 0;  // of the interface, in the node's namespace
+  int ifindex = 0;  // the interface's index in the node's namespace
   // The interface has a queueing discipline (of a link SPEC): a packet socket must not bypass it
   // (io::RingOptions::qdisc_bypass = false).
   bool has_qdisc = false;
@@ -80,7 +80,7 @@ struct Program {
   UniqueFd exit_status;
 };
 
-// The memory by which a simulator controls a node's forwarding itself (forward::ControlMemory).
+// The memory with which a simulator controls a node's forwarding itself (forward::ControlMemory).
 struct Tables {
   UniqueFd table;
   size_t table_words = 0;
@@ -96,7 +96,7 @@ class Client {
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // The connection inherited in VIADUCT_BROKER_FD; else that to a broker of our own
+  // Returns the connection inherited in VIADUCT_BROKER_FD; else starts a separate broker
   // (SpawnBroker()). Throws EnvironmentError if neither is possible.
   static Client ConnectOrSpawn();
   // Connects to the broker of a lab that is up (`viaduct up`), which may be stopped or busy:
@@ -109,24 +109,25 @@ class Client {
 
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);
-  // Takes over the lab that the broker has, and which a simulator that has died built from this
-  // same topology: its nodes forward by what that left until the new one changes it. Sockets and
-  // devices are opened anew. Throws UsageError if there is no lab, or another.
+  // Takes over the broker's lab, which a failed simulator built from this same topology: its nodes
+  // forward by the routes of that simulator until the new one changes them. Sockets and devices
+  // must be opened again. Throws UsageError if there is no lab, or one of another topology.
   void AdoptLab(const lab::Topology& topology);
   void DestroyLab();
-  // Before CreateLab(): the clients of the lab's remote nodes are served by this UDP socket alone,
-  // that of an encrypted network (tunnel::Hub::Options), which stays the caller's, too.
+  // Must be called before CreateLab(): makes the lab serve the clients of its remote nodes by this
+  // UDP socket alone, that of an encrypted network (tunnel::Hub::Options). The caller keeps its
+  // descriptor.
   void LendInnerSocket(int socket);
 
-  // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
-  // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist
-  // before the first frame: io::RingPort creates the ring, then binds to `ifindex` and the
-  // EtherType.
+  // Opens an AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large
+  // buffers set. It is NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING
+  // must exist before the first frame: io::RingPort creates the ring, then binds to `ifindex` and
+  // the EtherType.
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options);
   // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
   // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
   NodeSocket OpenControlSocket(const ControlSocketOptions& options);
-  // Neither bound nor connected, non-blocking.
+  // Opens a non-blocking socket, neither bound nor connected.
   UniqueFd OpenTransportSocket(const TransportSocketOptions& options);
   // Opens the simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
   // non-blocking. The device (lab::kProgramDevice) is up and has the namespace's default route.
@@ -137,37 +138,38 @@ class Client {
   // it refuses; all others are applied. The broker remembers the table and installs it again after
   // a link that went down is back.
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
-  // The routes that were applied to the node and not removed, whoever applied them.
+  // Returns the routes that any client has applied to the node and none has removed.
   fib::RouteTable ReadRoutes(const std::string& node);
-  // How packets for each destination leave the node, by what really forwards them: its kernel's
-  // table or its forwarder's. Nothing where packets are forwarded by no routes.
+  // Returns, for each destination, how packets leave the node by the table in use: its kernel's or
+  // its forwarder's. Nothing where packets are not forwarded by routes.
   std::vector<std::optional<Passage>> LookUp(const std::string& node,
                                              const std::vector<wire::IpAddress>& destinations);
-  // The index of an interface in its node's namespace.
+  // Returns the index of an interface in its node's namespace.
   int IfIndex(const lab::Endpoint& endpoint);
   // Sets a link of the lab up or down at one endpoint.
   void SetLinkUp(const lab::Endpoint& endpoint, bool up) { SetEndsUp({endpoint}, up); }
-  // At all of its ends; neighbours are asked for when all are up (lab::Lab::SetEndsUp()).
+  // Sets all ends of a link; neighbours are asked for when all are up (lab::Lab::SetEndsUp()).
   void SetEndsUp(const std::vector<lab::Endpoint>& ends, bool up);
 
   // Makes these the interface's addresses; link-local ones of IPv6 are the kernel's own.
   void SetAddresses(const lab::Endpoint& endpoint, const std::vector<wire::IpPrefix>& addresses);
-  // A netlink socket on which the states of the node's links arrive (sys::LinkMonitor). Nothing can
-  // be changed through it: the kernel checks the privileges of who writes to it, too.
+  // Opens a netlink socket on which the states of the node's links arrive (sys::LinkMonitor).
+  // Nothing can be changed through it: the kernel also checks the privileges of the process that
+  // writes to it.
   UniqueFd OpenLinkMonitor(const std::string& node);
 
-  // Of a node that forwards frames outside of the simulator: an RBridge's, or a forwarding
-  // program's. Throws UsageError for other nodes.
+  // Opens the tables of a node that forwards frames outside of the simulator: an RBridge, or a node
+  // with a forwarding program. Throws UsageError for other nodes.
   Tables OpenTables(const std::string& node);
 
-  // For a node whose data plane is the kernel: see lab::OpenUpcalls(). Returns the device's end.
+  // Calls lab::OpenUpcalls() for a node whose data plane is the kernel. Returns the device's end.
   UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families);
   // Holds packets to these neighbours, or releases them (lab::HoldNeighbours()).
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held);
-  // The node's table of multicast routes among these interfaces (sys::OpenMulticastRouting()), as
-  // long as the lab is there. One per node and family, and another of the same table after
-  // AdoptLab().
+  // Opens the node's table of multicast routes among these interfaces
+  // (sys::OpenMulticastRouting()), which lasts as long as the lab. One descriptor per node and
+  // family, and another of the same table after AdoptLab().
   UniqueFd OpenMulticast(const std::string& node, wire::Family family,
                          const std::vector<std::string>& interfaces);
 
@@ -175,18 +177,18 @@ class Client {
   Program Spawn(const ProgramOptions& options);
   void Kill(int pid, int signal);
 
-  // Throws Error if the broker has ended, and with it its labs. Sends nothing.
+  // Throws Error if the broker, and with it its lab, has ended. Sends nothing.
   void CheckAlive() const;
 
-  // Records what became of the lab's simulator, for `ls` and Describe().
+  // Records the history of the lab's simulator, for `ls` and Describe().
   void NoteSimulator(const lab::SimulatorHistory& history);
-  // The lab as built: topology plus run facts (namespace paths, broker pid), for `ls --json`.
+  // Returns the lab as built: topology, run facts (namespace paths, broker pid), for `ls --json`.
   nlohmann::json Describe();
-  // After this the lab outlives the connection, until DestroyLab() (`viaduct up`); that of a client
-  // which has its connection from NewConnection() does nothing.
+  // Makes the lab outlive the connection, until DestroyLab() (`viaduct up`). The DestroyLab() of a
+  // client whose connection is from NewConnection() does nothing.
   void Detach();
-  // A further connection to the same broker, for a process that this one starts (it inherits the
-  // descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
+  // Opens a further connection to the same broker, for a process that this one starts (it inherits
+  // the descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
   UniqueFd NewConnection();
 
  private:

@@ -1,6 +1,6 @@
 // Every data plane on a diamond. Routes of equal cost: a flow stays on one way and in order, flows
-// spread, and those whose way stays keep it. Routes in a loop, and such as change all the time.
-// Needs root.
+// spread, and a flow whose way remains keeps it. Routes in a loop, and routes that change all the
+// time. Needs root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using wire::Family;
 
 constexpr int kFlows = 64;  // to an address each, because the kernel's hash is of addresses
 constexpr uint16_t kDiamondPort = 5000;
-// What a packet's TTL says of its way: by b three routers, by c four.
+// The TTLs at arrival, which identify the way: by b three routers, by c four.
 constexpr int kByB = 61, kByC = 60;
 
 struct DiamondLink {
@@ -36,7 +36,7 @@ struct DiamondLink {
   const char* second;
 };
 // The number of a link is that of its interfaces, "eth2", and in its addresses: 10.1.2.1,
-// 2001:db8:2::1. Both ways from a to e are said to cost the same.
+// 2001:db8:2::1. Both ways from a to e are configured with the same cost.
 constexpr std::array<DiamondLink, 7> kDiamond{
     {{"s", "a"}, {"a", "b"}, {"a", "c"}, {"c", "x"}, {"b", "e"}, {"x", "e"}, {"e", "d"}}};
 constexpr size_t kLastLink = kDiamond.size() - 1;
@@ -81,7 +81,7 @@ lab::Topology Diamond(const fib::DataPlane& plane) {
   return topology;
 }
 
-// Where every flow went: the TTL of its packets.
+// The way of every flow: the TTL of its packets.
 using Ways = std::map<int, int>;
 
 class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlane*, Family>> {
@@ -171,8 +171,8 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     return arrival;
   }
 
-  // Until a packet of every flow arrives, by these ways only: neighbours are resolved, and
-  // what has changed counts everywhere.
+  // Waits until a packet of every flow arrives, by these ways only: then neighbours are resolved
+  // and all changes are in effect everywhere.
   void Settle(const std::set<int>& ways) const {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
     std::set<int> seen, arrived;
@@ -237,7 +237,7 @@ TEST_P(DiamondTest, AHopThatGoesMovesItsFlowsOnly) {
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
   Settle({kByB, kByC});
   const Ways before = SendFlows();
-  // While flows go on: of those that need not move none is disturbed.
+  // Changes routes between the flows' packets: a flow whose way remains keeps it.
   Replace(only_c_);
   EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByC, kFlows)));
   Replace(only_b_);
@@ -258,7 +258,7 @@ TEST_P(DiamondTest, ALinkThatGoesDownMovesItsFlows) {
   EXPECT_EQ(SendFlows(), before);
 }
 
-// Of all nodes' data planes, for which a hop count was used up.
+// Returns the packets whose hop count was used up in any node's data plane.
 uint64_t ExpiredPackets(Client& client) {
   uint64_t count = 0;
   using Drops = std::map<std::string, std::map<std::string, uint64_t>>;

@@ -38,7 +38,7 @@ nlohmann::json WireOf(JoinedLine& line, const std::string& link, const char* dir
   return {};
 }
 
-// What the model says of a direction of a link of the line, after the frames that it has had.
+// The loss model of a direction of a link of the line, advanced past the frames that have arrived.
 class ModelledLoss {
  public:
   ModelledLoss(JoinedLine& line, int link, const char* direction, double probability)
@@ -65,7 +65,7 @@ std::set<int> PortsOf(const std::vector<std::string>& frames) {
   return ports;
 }
 
-// Without IPv6 nodes say nothing unless they are asked.
+// Disables IPv6: without it nodes send only answers.
 void Silence(JoinedLine& line) {
   for (int i = 0; i <= line.last(); ++i) {
     line.Run(i, "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 > $f; done");
@@ -121,7 +121,7 @@ TEST_F(JoinedLossTest, AllAndNothing) {
   EXPECT_THAT(to.Take(), testing::IsEmpty());
 }
 
-// What a wire does besides is the engine's.
+// A SPEC that does more than lose frames is emulated by the engine.
 TEST_F(JoinedLossTest, OtherSpecsAreTheEngines) {
   JoinedLine line(2, fib::kJoinedPlane, {{1, "loss=1% delay=1us"}});
   EXPECT_TRUE(line.client().Describe().contains("engine"));

@@ -107,7 +107,7 @@ TEST_F(JoinedPlaneTest, ATimeToLiveThatEndsOnTheWay) {
                 testing::HasSubstr(fmt::format(
                     "2001:db8{}::2 > ", link == 0 ? std::string() : fmt::format(":{}", link))));
   }
-  EXPECT_EQ(line.Count(1, "joined"), before + 2);  // those of TTL 5
+  EXPECT_EQ(line.Count(1, "joined"), before + 2);  // the packets of TTL 5
 }
 
 TEST_F(JoinedPlaneTest, TheSmallestMtuOfTheWay) {
@@ -132,7 +132,7 @@ TEST_F(JoinedPlaneTest, TheSmallestMtuOfTheWay) {
   EXPECT_EQ(line.Count(1, "exceeds-mtu"), 1U);
 }
 
-// As with the wire alone: what is longer than the receiving interface takes is lost.
+// Frames longer than the receiving interface's MTU are lost, as on the wire alone.
 TEST_F(JoinedPlaneTest, MtusThatChange) {
   JoinedLine line(1);
   for (const char* node_interface : {"0 eth0", "1 eth0", "1 eth1", "2 eth0"}) {
@@ -165,7 +165,7 @@ TEST_F(JoinedPlaneTest, MtusThatChange) {
       "long frames are lost");
 }
 
-// A router that was told of a smaller one forwards IPv6 by it (net/ipv6/ip6_output.c,
+// A router that has learned a smaller path MTU forwards IPv6 by it (net/ipv6/ip6_output.c,
 // ip6_forward()).
 TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
   JoinedLine line(3);
@@ -177,7 +177,7 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
                     Udp{.source = 1, .destination = 2} / Counting(payload)));
     from.Send(line.Packet6(0));
   };
-  const auto tell = [&](uint32_t mtu) {  // n2, by its answer to an echo of its own
+  const auto tell = [&](uint32_t mtu) {  // tells n2, by an answer to an echo request of n2
     const auto packet =
         Build(Ethernet{} / Ipv6{.source = "2001:db8:1::2", .destination = "2001:db8:3::2"} /
               Icmpv6{.type = 128, .rest = 7} / Counting(64));
@@ -194,7 +194,7 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
   send(1400 - 48);
   EXPECT_EQ(Datagrams(to.Take()), 1U) << "the short one";
   EXPECT_THAT(from.Take(), testing::Contains(testing::HasSubstr("icmpv6 2/0")));
-  // As long as the router's kernel knows of it, paths to there end and begin at this router.
+  // While the router's kernel has the exception, paths to there end and begin at this router.
   AwaitJoined(
       [&] {
         const uint64_t to_it = line.Count(1, "joined"), through_it = line.Count(2, "joined");
@@ -205,7 +205,7 @@ TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
       "no path goes through the router");
 }
 
-// From a router's own address: its kernel discards it; the others do not.
+// A packet from a router's own address: only this router's kernel discards it.
 TEST_F(JoinedPlaneTest, AForgedSource) {
   JoinedLine line(3);
   EndTap from(line.client(), "n0"), to(line.client(), "n4");
@@ -216,20 +216,20 @@ TEST_F(JoinedPlaneTest, AForgedSource) {
                     Ipv4{.source = source, .destination = "10.1.3.2"} /
                     Udp{.source = 1, .destination = 2}));
   };
-  send("10.1.2.1");  // of n2
+  send("10.1.2.1");  // n2's address
   EXPECT_EQ(to.Take().size(), 0U);
-  send("10.1.3.2");  // of n4, which is no router of the path and discards it as well
+  send("10.1.3.2");  // n4's, which is no router of the path and discards it as well
   send("10.9.9.9");
   EXPECT_THAT(to.Take(), testing::Contains(testing::HasSubstr("10.9.9.9")));
   EXPECT_EQ(line.Count(1, "own-source"), 1U);
 }
 
-// What makes a router do something else to packets is seen before the command returns, or soon.
+// A change that makes a router do more to packets is noticed before the command returns, or soon.
 struct Change {
   const char* name;
   int node;
   const char* command;
-  size_t arrive;  // of two packets, one of each family
+  size_t arrive;  // the number that arrive of two packets, one of each family
 };
 
 class JoinedPlaneChangeTest : public JoinedPlaneTest, public testing::WithParamInterface<Change> {};
@@ -277,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"metrics", 2, "ip route replace 10.1.3.0/24 via 10.1.2.2 metric 9 mtu 1000", 2}),
     [](const auto& each) { return std::string(each.param.name); });
 
-// Within a second; and when nobody reads any more, paths are joined again.
+// The reader gets the packets within a second; after its end paths are joined again.
 TEST_F(JoinedPlaneTest, WhoReadsARoutersPacketsGetsThem) {
   JoinedLine line(3);
   EndTap from(line.client(), "n0");

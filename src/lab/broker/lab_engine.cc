@@ -49,7 +49,7 @@ struct Equipment {
   engine::Config config;
   std::string directory;
   std::vector<FabricPort> ports;
-  std::shared_ptr<tunnel::SharedHub> hub;  // of the lab's remote nodes; its port is the last one
+  std::shared_ptr<tunnel::SharedHub> hub;  // for the lab's remote nodes; its port is the last one
   UniqueFd listener;
 };
 
@@ -60,7 +60,7 @@ void CheckPort(const lab::HubAddress& hub, const sys::Identity& owner) {
   throw UsageError(fmt::format("UDP port {}: only root may use it", hub.port));
 }
 
-// In the calling thread's network namespace, where the clients are to be reached.
+// Opens the hub in the calling thread's network namespace, in which the clients are reached.
 std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
                                            const sys::Identity& owner, UniqueFd inner_socket) {
   if (topology.remotes.empty()) return nullptr;
@@ -203,8 +203,8 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals
 
 // Forwards until SIGTERM or SIGINT.
 void Forward(Equipment equipment, const std::function<void()>& ready) {
-  // With the user's rights. If it fails, only SPECs with relative file names are affected, which
-  // then report an error.
+  // Enters the folder with the user's rights. If this fails, only SPECs with relative file names
+  // are affected, which then report an error.
   if (chdir(equipment.directory.c_str()) != 0) errno = 0;
   const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});  // for the engine's threads, too
   engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports), equipment.hub));

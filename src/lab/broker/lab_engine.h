@@ -1,4 +1,4 @@
-// The path engine of a lab: a process of its own between the host ends of the lab's emulated links.
+// The path engine of a lab: a separate process between the host ends of the lab's emulated links.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,18 @@ namespace viaduct::broker {
 // The control socket of a lab's engine (path/engine/control.h).
 std::string EngineSocketPath(const std::string& lab);
 
-// Forked from the broker; it inherits the packet sockets and no other descriptors. It runs in the
-// fabric (where the clean-up of the lab finds it), as the invoking user at the highest
+// The engine is forked from the broker and inherits the packet sockets and no other descriptors. It
+// runs in the fabric (where the clean-up of the lab finds it), as the invoking user at the highest
 // priority, and ends with the broker. For use by one thread.
 class LabEngine {
  public:
   // Returns when the engine has started to forward. Throws Error with the engine's own message (a
   // SPEC's file that cannot be read, not enough memory), or when `asker` (LabProcess) is closed.
-  // `inner_socket`: Client::LendInnerSocket(), or none.
+  // `inner_socket`: see Client::LendInnerSocket(); may be empty.
   LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket, int asker);
 
   int pid() const { return pid_; }
-  // Its wait status (waitpid(2)); empty while it runs.
+  // The engine's wait status (waitpid(2)); empty while it runs.
   std::optional<int> ended;
 
  private:

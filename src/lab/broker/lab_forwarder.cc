@@ -22,7 +22,7 @@
 namespace viaduct::broker {
 namespace {
 
-// In one line; empty: nothing is there.
+// Returns the words in the pipe as one line; empty: there are none.
 std::string ReadWords(int pipe) {
   std::array<char, 500> bytes{};
   const ssize_t count = read(pipe, bytes.data(), bytes.size());
@@ -32,7 +32,7 @@ std::string ReadWords(int pipe) {
   return words;
 }
 
-// Until SIGTERM or SIGINT.
+// Forwards until SIGTERM or SIGINT.
 void Forward(std::vector<forward::Equipment> equipment, const std::function<void()>& ready) {
   const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});
   forward::Forwarder forwarder(std::move(equipment));
@@ -103,25 +103,26 @@ void LabForwarder::Refilter(const std::string& node) {
   }
 }
 
-// For `viaduct ls`. A forwarder that dies with every frame shall not fill the record.
+// Records the state for `viaduct ls`. A forwarder that fails with every frame must not fill the
+// record.
 void LabForwarder::Record(bool absent) {
   constexpr int kRecorded = 100;
   if (restarts_ > kRecorded) return;
   try {
     lab_.RecordForwarder({restarts_, absent, last_words_});
-  } catch (const Error&) {  // `viaduct ls` will not tell
+  } catch (const Error&) {  // `viaduct ls` will not show it
   }
 }
 
-// The kernel takes some 20 ms to close a packet socket (packet_release(), synchronize_net()), for
-// which neither the new forwarder waits nor the broker.
+// The kernel takes some 20 ms to close a packet socket (packet_release(), synchronize_net());
+// neither the new forwarder nor the broker waits for that.
 void LabForwarder::Restart() {
   ++restarts_;
   LastWords();
   Record(true);
   Ports old = std::exchange(ports_, {});
   try {
-    Start(-1);  // it was not asked for
+    Start(-1);  // no client asked for it
   } catch (const Error& error) {
     last_words_ = error.what();
     Record(true);

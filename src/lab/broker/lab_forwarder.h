@@ -1,4 +1,4 @@
-// The forwarder of a lab: a process of its own that forwards for the nodes whose data plane is
+// The forwarder of a lab: a separate process that forwards for the nodes whose data plane is
 // `userspace`.
 #pragma once
 
@@ -14,30 +14,30 @@
 
 namespace viaduct::broker {
 
-// Forked from the broker; it inherits packet sockets, raw sockets and tables, and no other
-// descriptors. It runs as the invoking user without capabilities and ends with the broker. When it
-// ends before that, Restart() starts another, which finds the tables as they were. For use by one
+// The forwarder is forked from the broker and inherits packet sockets, raw sockets and tables, and
+// no other descriptors. It runs as the invoking user without capabilities and ends with the broker.
+// When it ends earlier, Restart() starts another, which finds the tables unchanged. For use by one
 // thread.
 class LabForwarder {
  public:
   using Nodes = std::map<std::string, forward::SharedWith>;
 
-  // Returns when the forwarder forwards, or `asker` (a socket, or -1) is closed by its other end:
-  // nobody wants it then. The lab must outlive this. Throws Error.
+  // Returns when the forwarder forwards. Throws Error, also when the peer of `asker` (a socket, or
+  // -1) closes it: then no client waits for the forwarder. The lab must outlive this.
   LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes, int asker);
 
   int pid() const { return pid_; }
   int restarts() const { return restarts_; }
-  // Throws Error; then there is none.
+  // Throws Error; then no forwarder runs.
   void Restart();
-  // The node's own addresses have changed: the forwarder shall not receive what is for them. Throws
-  // Error.
+  // Must be called when the node's own addresses have changed: the forwarder must not receive
+  // packets for them. Throws Error.
   void Refilter(const std::string& node);
 
-  // Why the last one ended of those that did; empty: none did.
+  // The reason why the last forwarder that ended did so; empty: none has ended.
   std::string LastWords();
 
-  // Its wait status (waitpid(2)); empty while it runs.
+  // The forwarder's wait status (waitpid(2)); empty while it runs.
   std::optional<int> ended;
 
  private:
@@ -52,12 +52,12 @@ class LabForwarder {
 
   lab::Lab& lab_;
   UniqueFd words_;          // a pipe, which no process can fill without limit
-  std::string last_words_;  // of the one before
+  std::string last_words_;  // the previous forwarder's
   sys::Identity owner_;
   Nodes nodes_;
-  using Ports = std::map<std::string, std::vector<Port>>;  // by node
+  using Ports = std::map<std::string, std::vector<Port>>;  // the key is the node's name
   Ports ports_;
-  std::jthread closing_;  // the ports of the one before
+  std::jthread closing_;  // closes the ports of the previous forwarder
   int pid_ = 0;
   int restarts_ = 0;
 };

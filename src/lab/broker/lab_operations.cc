@@ -40,11 +40,11 @@
 namespace viaduct::broker {
 namespace {
 
-// Between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
+// The time between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
 constexpr Duration kTimeout = Duration::Milliseconds(500);
 
-// Settles the planes of nodes that the scenario leaves open where paths can be joined; the others
-// stay open until their interfaces are there. Returns why, or why not, by node.
+// Chooses the planes of nodes that the scenario leaves open where paths can be joined; all further
+// nodes stay open until their interfaces exist. Returns the reason for or against, by node.
 std::map<std::string, std::string> ChoosePlanes(lab::Topology* topology) {
   const bool is_open = std::ranges::any_of(
       topology->nodes, [](const lab::Node& node) { return node.data_plane->joined != nullptr; });
@@ -63,10 +63,11 @@ bool JoinsPaths(const lab::Topology& topology) {
                              [&](const lab::Link& link) { return lab::IsJoined(topology, link); });
 }
 
-// For each node its namespace, a session in it, its routes and a link monitor, and what its data
-// plane needs; for each emulated link the engine's two ports; where paths are joined the program of
-// each interface; for each node that goes by hop, as where a protocol finds routes on demand, the
-// two links of an interface's copies; and what programs and clients need.
+// Raises the limit of descriptors as needed: for each node its namespace, a session in it, its
+// routes and a link monitor, and those of its data plane; for each emulated link the engine's two
+// ports; where paths are joined the program of each interface; for each node whose packets go hop
+// by hop, as with a protocol that finds routes on demand, the two links of an interface's copies;
+// and those of programs and clients.
 void RequireDescriptorsFor(const lab::Topology& topology) {
   constexpr size_t kPerNode = 4, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
@@ -110,7 +111,7 @@ LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
   return nodes_.at(node);
 }
 
-// What it is made of, for who shows it (`viaduct view`).
+// Records the lab's topology for the processes that show it (`viaduct view`).
 void LabOperations::RecordTopology() const {
   const nlohmann::json topology = lab_->topology();
   const std::string file =
@@ -174,7 +175,7 @@ void LabOperations::AdoptLab(const lab::Topology& topology) {
     throw UsageError(fmt::format("lab {} was built from another topology", lab_->name()));
   }
   for (auto& [name, state] : nodes_) {
-    state.upcalls.clear();  // their device went with the simulator
+    state.upcalls.clear();  // the simulator's end removed their device
     state.is_adopted = true;
     lab::ReleaseNeighbours(*lab_, name, std::exchange(state.held, {}));
   }
@@ -184,7 +185,7 @@ std::vector<std::string> LabOperations::Shutdown() {
   EndPrograms();
   joined_.reset();
   forwarder_.reset();
-  nodes_.clear();  // their sockets would keep the namespaces alive
+  nodes_.clear();  // the nodes' sockets would keep the namespaces alive
   std::vector<std::string> problems;
   if (lab_) problems = lab_->Remove();
   lab_.reset();
@@ -270,19 +271,20 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
     return std::ranges::find(list, address) != list.end();
   };
   for (const wire::IpPrefix& address : netlink.Addresses(ifindex)) {
-    // The kernel makes the link-local ones itself.
+    // The kernel makes link-local addresses itself.
     if (!wire::IsLinkLocal(address.address) && !is_in(addresses, address)) {
       netlink.RemoveAddress(ifindex, address);
     }
   }
   const std::set<wire::Family>& on_demand = StateOf(endpoint.node).upcalls;
-  // Asked for again: with the first address of a network the kernel removes the others of it.
+  // Reads the addresses again: with the first address of a network the kernel removes its further
+  // ones.
   const std::vector<wire::IpPrefix> present = netlink.Addresses(ifindex);
   for (const wire::IpPrefix& address : addresses) {
     const bool is_connected = !on_demand.contains(address.address.family);
     if (!is_in(present, address)) netlink.AddAddress(ifindex, address, is_connected);
   }
-  StateOf(endpoint.node).routes->Reinstall();  // those to or through what an address made reachable
+  StateOf(endpoint.node).routes->Reinstall();  // routes that a new address made possible
   if (forwarder_) forwarder_->Refilter(endpoint.node);
 }
 
@@ -363,7 +365,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   ProgramOptions asked = options;
   asked.asker = asker_;
   program.pid = sys::StartProgram(asked, namespace_fd, "node " + options.node, owner_, enter);
-  // It is our child and was not waited for yet, so the pid is still valid.
+  // The broker's child was not waited for yet, so the pid is still valid.
   program.pid_fd = sys::OpenPidFd(program.pid);
   program.exit_status = std::move(status.read);
   ended_.erase(program.pid);
@@ -387,7 +389,7 @@ void LabOperations::NoteSimulator(const lab::SimulatorHistory& history) {
 }
 
 void LabOperations::NoteKeepersEnd() {
-  if (simulator_.given_up) return;  // which is why it has ended
+  if (simulator_.given_up) return;  // the reason why the keeper has ended
   lab::SimulatorHistory history = simulator_;
   history.last_death = UtcNow();
   history.without_seconds = 0;
@@ -496,11 +498,11 @@ void LabOperations::KeepForwarding() {
   if (!forwarder_ || !forwarder_->ended) return;
   try {
     forwarder_->Restart();
-  } catch (const Error&) {  // it stays ended, as the description says
+  } catch (const Error&) {  // the forwarder stays ended; Describe() reports it
   }
 }
 
-// Also waits for the programs' orphans, whose subreaper the broker is.
+// Waits for the ended programs and for their orphans, whose subreaper the broker is.
 void LabOperations::CollectPrograms() {
   int status = 0;
   while (true) {

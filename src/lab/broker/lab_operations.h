@@ -71,10 +71,10 @@ class LabOperations final : public Operations {
     fib::Choice choice;
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
-    std::set<wire::Family> upcalls;  // whose packets without a route go up
+    std::set<wire::Family> upcalls;  // packets of these without a route go up
     std::vector<UniqueFd> upcall_programs;
     std::vector<lab::Neighbour> held;  // HoldNeighbours()
-    // Tables of multicast routes, which stay when the simulator dies; its successor gets them.
+    // Tables of multicast routes, kept when the simulator fails; its successor gets them.
     std::map<wire::Family, UniqueFd> multicast;
     bool is_adopted = false;
   };
@@ -102,7 +102,7 @@ class LabOperations final : public Operations {
   std::unique_ptr<lab::JoinedPaths> joined_;  // if it has wires over which paths are joined
   std::optional<LabForwarder> forwarder_;     // if nodes need one
   std::map<std::string, NodeState> nodes_;
-  std::map<int, UniqueFd> programs_;  // by pid: the writing end of the pipe for the wait status
+  std::map<int, UniqueFd> programs_;  // per pid, the writing end of the pipe for the wait status
   std::set<int> ended_;
 };
 

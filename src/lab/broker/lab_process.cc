@@ -65,14 +65,14 @@ UniqueFd OpenLastWords(const std::string& path) {
   if (path.empty()) return {};
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   UniqueFd file(SystemCall("open " + path, open(path.c_str(), kFlags, kLastWordsMode)));
-  SystemCall("chmod " + path, fchmod(file.get(), kLastWordsMode));  // whatever the umask is
+  SystemCall("chmod " + path, fchmod(file.get(), kLastWordsMode));  // independent of the umask
   return file;
 }
 
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
                               UniqueFd answer, const Work& work) {
   std::optional<ipc::Connection> broker(std::in_place, std::move(answer), kStartService);
-  bool works = false;  // whose errors the broker does not hear any more
+  bool works = false;  // the broker does not read errors any more
   const auto fail = [&](const Error& error) {
     if (works) {
       Tell(process.words >= 0 ? process.words : STDERR_FILENO, fmt::format("{}\n", error.what()));
@@ -151,7 +151,7 @@ int StartLabProcess(const LabProcess& process, const sys::Identity& owner, const
     throw Error(fmt::format("the {} {}", process.what, error.what()));
   }
   if (answer && answer->code == ipc::Answer::kReply) return pid;
-  if (process.runs_users_code) kill(pid, SIGKILL);  // may have sent the answer, and go on
+  if (process.runs_users_code) kill(pid, SIGKILL);  // may have sent the answer and continue
   sys::AwaitChild(pid);
   if (!answer) throw Error("the " + process.what + " died as it started");
   ipc::ThrowDecodedError(kStartService, answer->payload);

@@ -1,4 +1,4 @@
-// What the wires of a lab did that lose frames without the path engine.
+// The results of a lab's wires that lose frames without the path engine.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace viaduct::broker {
 
-// As the engine describes its own pipelines.
+// Describes the wires in the form in which the engine describes its pipelines.
 std::vector<result::PipelineResult> DescribeLossyWires(const lab::Topology& topology,
                                                        const lab::JoinedPaths& joined);
 

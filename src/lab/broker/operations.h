@@ -14,12 +14,13 @@
 
 namespace viaduct::broker {
 
-// Client documents the meaning of each; all throw Error.
+// The operations, each documented in Client; all throw Error.
 class Operations {
  public:
   virtual ~Operations() = default;
 
-  // The connection by which the next is asked for: what takes long may be given up when it closes.
+  // Sets the connection that requests the next operation: a long operation may be given up when it
+  // closes.
   virtual void SetAsker(int /*connection*/) {}
   virtual void CreateLab(const lab::Topology& topology) = 0;
   virtual void AdoptLab(const lab::Topology& topology) = 0;
@@ -30,7 +31,7 @@ class Operations {
   virtual UniqueFd OpenTransportSocket(const TransportSocketOptions& options) = 0;
   virtual UniqueFd OpenTun(const std::string& node) = 0;
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
-  // Those that the node's data plane has.
+  // Returns the routes that the node's data plane has.
   virtual const fib::RouteTable& Routes(const std::string& node) = 0;
   virtual std::vector<std::optional<Passage>> LookUp(
       const std::string& node, const std::vector<wire::IpAddress>& destinations) = 0;
@@ -48,7 +49,7 @@ class Operations {
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
   virtual void NoteSimulator(const lab::SimulatorHistory& history) = 0;
-  // Who detached the lab has ended without destroying it.
+  // Notes that the client that detached the lab has ended without destroying it.
   virtual void NoteKeepersEnd() = 0;
   virtual nlohmann::json Describe() = 0;
   // Returns the listening socket on which clients reach the lab from now on.

@@ -79,8 +79,8 @@ void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
   routes.back().next_hops.push_back(std::move(route.next_hops.front()));
 }
 
-// More would not fit in a message. The client then treats the state of all routes as unknown and
-// applies them again.
+// The maximum number of refused routes in a reply: more would not fit in a message. The client then
+// treats the state of all routes as unknown and applies them again.
 constexpr size_t kMaxRefused = 1 << 15;
 
 json ToJson(const fib::RefusedRoute& refused) {
@@ -109,7 +109,7 @@ fib::RefusedRoute ToRefusedRoute(const json& value) {
   return refused;
 }
 
-// Service::describe_error, with the refused routes.
+// Implements Service::describe_error, with the refused routes.
 json DescribeError(const Error& error) {
   const auto* routes = dynamic_cast<const fib::RouteError*>(&error);
   if (routes == nullptr || routes->refused().size() > kMaxRefused) return nullptr;

@@ -246,10 +246,10 @@ bool Server::ServeRound() {
 void Server::NoteEnd(const Connection& connection) {
   if (&connection != keeper_) return;
   keeper_ = nullptr;
-  if (!listener_) return;  // the lab has gone before
+  if (!listener_) return;  // the lab was removed before
   try {
     operations_.NoteKeepersEnd();
-  } catch (const Error&) {  // `viaduct ls` will not tell; the lab goes on
+  } catch (const Error&) {  // `viaduct ls` will not show it; the lab continues
   }
 }
 
@@ -267,7 +267,7 @@ void Server::Accept() {
   try {
     Connection(std::move(socket), kService)
         .Send(ipc::Answer::kError, 0, ipc::EncodeError(kService, refusal), {}, MSG_DONTWAIT);
-  } catch (const SystemError&) {  // it did not wait for the answer
+  } catch (const SystemError&) {  // the client did not wait for the answer
   }
 }
 

@@ -18,8 +18,8 @@ class Server {
   ipc::Connection& AddConnection(UniqueFd socket);
 
   // Serves until the last connection ends (a detached lab: until it is destroyed and then the last
-  // connection ends) or the operations say so. The last connection stays open until the server is
-  // destroyed, so that its client can wait for the clean-up.
+  // connection ends) or until the operations request the end. The last connection stays open until
+  // the server is destroyed, so that its client can wait for the clean-up.
   void Run();
 
  private:
@@ -32,7 +32,7 @@ class Server {
   std::list<ipc::Connection> connections_;
   std::set<const ipc::Connection*> further_;  // kNewConnection: of processes that a client starts
   UniqueFd listener_;                         // while the lab is detached
-  const ipc::Connection* keeper_ = nullptr;   // who detached it, until it ends
+  const ipc::Connection* keeper_ = nullptr;   // the connection that detached it, until that ends
 };
 
 }  // namespace viaduct::broker

@@ -69,7 +69,7 @@ class MockOperations : public Operations {
 
 UniqueFd OpenNull() { return UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)); }
 
-// Serves on a thread until its last client has gone.
+// Serves on a thread until its last client has disconnected.
 class ServerTest : public testing::Test {
  protected:
   UniqueFd Start() {
@@ -162,7 +162,7 @@ TEST_F(ServerTest, TellsWhichRoutesWereRefused) {
 
 TEST_F(ServerTest, ReadsRoutesThatFitNoMessage) {
   fib::RouteTable table;
-  for (uint32_t i = 0; i < 300000; ++i) {  // of 56 bytes each
+  for (uint32_t i = 0; i < 300000; ++i) {  // 56 bytes each
     fib::Route route = fib::test::MakeRoute("10.0.0.0/32", "", 3);
     route.destination.address = wire::IpAddress::FromIpv4(0x0A000000 + i);
     table[fib::KeyOf(route)] = route;
@@ -317,7 +317,7 @@ TEST_F(ServerTest, HostileJsonIsRefused) {
   Connection wrong_type(client.NewConnection(), kService);
   wrong_type.Send(Request::kKill, 1, R"({"pid":"1; true","signal":9})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("wrong type"));
-  wrong_type.Send(Request::kKill, 2, R"({"pid":1})");  // the connection goes on
+  wrong_type.Send(Request::kKill, 2, R"({"pid":1})");  // the connection stays usable
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("missing"));
   wrong_type.Send(privilege::ProgramRequest::kSpawn, 3,
                   R"({"node":"a","arguments":["x"],"environment":{},"working_directory":"",)"

@@ -1,5 +1,5 @@
 // Labs for tests in the real kernel. Everything is named after the test's process, recorded in a
-// directory of its own, and removed.
+// separate directory, and removed.
 #pragma once
 
 #include <gtest/gtest.h>

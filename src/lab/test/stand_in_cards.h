@@ -1,5 +1,5 @@
-// A stand-in for Wi-Fi cards: their interfaces are ends of veth pairs, which say in their MAC
-// addresses whose they are.
+// A stand-in for Wi-Fi cards: their interfaces are ends of veth pairs, whose MAC addresses identify
+// the card.
 #pragma once
 
 #include <algorithm>

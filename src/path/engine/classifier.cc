@@ -12,7 +12,7 @@ namespace {
 
 using wire::LinkTag;
 
-// The VLAN tag by which the port's frames are told apart.
+// Returns the VLAN tag that identifies the attachment's frames on its port.
 std::optional<uint16_t> VlanOf(const Attachment& attachment) {
   return attachment.vlan ? attachment.vlan : attachment.channel;
 }

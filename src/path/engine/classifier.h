@@ -60,7 +60,7 @@ class Classifier {
 
   std::vector<PortTable> ports_;
   std::vector<End> ends_;
-  std::vector<std::vector<sys::PacketFilter>> filters_;  // by pair, in the order of its classes
+  std::vector<std::vector<sys::PacketFilter>> filters_;  // indexed by pair; one per class, in order
 };
 
 }  // namespace viaduct::engine

@@ -19,13 +19,13 @@ struct Attachment {
   size_t port = 0;               // index into the engine's ports
   std::optional<uint16_t> vlan;  // 1..4094 (IEEE 802.1Q)
   std::optional<uint32_t> mpls;  // 16..1048575 (RFC 3032)
-  // 1..4094. Of a port of many links, which tells them apart by VLAN tags that only it and the
-  // engine see: unlike `vlan` they are no part of what is on the link, and not counted.
+  // 1..4094. On a port of many links, the VLAN tag that identifies one of them. Only the port and
+  // the engine see it: unlike `vlan` it is no part of what is on the link, and not counted.
   std::optional<uint16_t> channel = {};
   friend bool operator==(const Attachment&, const Attachment&) = default;
 };
 
-// Of a pair's packets.
+// A class of a pair's packets.
 using Class = path::TrafficClass;
 
 struct Pair {
@@ -35,7 +35,7 @@ struct Pair {
   std::vector<Class> classes;
 };
 
-// How a thread waits for the next deadline (measurements: docs/decisions/waiting.md).
+// The way a thread waits for the next deadline (measurements: docs/decisions/waiting.md).
 enum class Waiting {
   kHybrid,     // sleep until shortly before, then spin
   kCpuSaving,  // sleep only
@@ -43,13 +43,14 @@ enum class Waiting {
 };
 
 struct Config {
-  std::string name;                // of the run: control socket, statistics
+  std::string name;                // name of the run: control socket, statistics
   std::vector<std::string> ports;  // names for messages and statistics, by index
   std::vector<Pair> pairs;
   uint64_t seed = 1;
   int64_t memory = int64_t{512} << 20;  // bytes for all frames that wait
-  // The longest frame, without its pair's tag. Longer ones are dropped and counted (`too_long`).
-  // Zero: what the port with the largest MTU carries, with two VLAN tags of the user's own.
+  // The maximum frame length, without the pair's tag. Longer frames are dropped and counted
+  // (`too_long`). Zero: the frame length of the port with the largest MTU, with two VLAN tags of
+  // the user.
   size_t frame_bytes = 0;
   std::vector<std::string> spill;  // directories, used in turn; empty: no spilling
   Waiting waiting = Waiting::kHybrid;

@@ -86,7 +86,7 @@ bool ControlServer::Answer(Connection& connection, const std::string& line) {
     answer["ok"] = true;
   } catch (const Error& error) {
     answer = Refusal(error.what(), error.status());
-  } catch (const std::exception& error) {  // whatever it is, the path goes on
+  } catch (const std::exception& error) {  // the path continues after any error
     answer = Refusal(error.what(), ExitStatus::kFailure);
   }
   return Send(connection, answer);
@@ -139,7 +139,7 @@ json Ask(const std::string& socket_path, const ControlRequest& request, Duration
   ipc::LineBuffer lines(kMaxAnswerLine);
   std::array<char, 65536> buffer;
   for (;;) {
-    // Of the whole answer: it may come byte by byte.
+    // The deadline is for the whole answer, which may arrive byte by byte.
     pollfd wait{socket.get(), POLLIN, 0};
     const int ready = poll(&wait, 1, PollTimeout(deadline));
     if (ready == 0) throw Error("the path has ended, or does not answer");

@@ -17,12 +17,12 @@
 
 namespace viaduct::engine {
 
-// Answers requests when its owner's loop calls Serve(). A client that violates the protocol loses
+// Answers requests when the caller's loop calls Serve(). A client that violates the protocol loses
 // its connection; nothing else is affected. For use by one thread.
 class ControlServer {
  public:
   // Returns the members to add to the answer {"ok": true}, or null: they are not known yet, and
-  // AnswerWaiting() gives them. An exception, whatever it is, becomes the error answer.
+  // AnswerWaiting() supplies them. Any exception becomes the error answer.
   using Handler = std::function<nlohmann::json(const ControlRequest&)>;
 
   // Takes over a listening stream socket. Throws SystemError.

@@ -21,7 +21,7 @@ std::string Text(const std::string& key, const json& value) {
 
 using Member = std::optional<std::string> ControlRequest::*;
 
-// The members of a request besides its kind.
+// The members of a request in addition to its kind.
 constexpr std::pair<const char*, Member> kMembers[] = {
     {"pair", &ControlRequest::pair}, {"class", &ControlRequest::class_name},
     {"up", &ControlRequest::up},     {"down", &ControlRequest::down},

@@ -25,10 +25,10 @@ inline constexpr size_t kMaxAnswerLine = 16 << 20;
 struct ControlRequest {
   enum class Kind { kStats, kSet, kHub, kClients, kClaim, kRelease };
   Kind kind = Kind::kStats;
-  // For kSet. Without a pair: the only one. Without a class: packets that no class matches. At
-  // least one direction must be given.
+  // Used with kSet. No pair: the only one. No class: packets that no class matches. At least one
+  // direction must be given.
   std::optional<std::string> pair, class_name, up, down;
-  // For kClaim and kRelease: the remote node; for kClaim, the address of its client.
+  // Used with kClaim and kRelease: the remote node; with kClaim, the address of its client.
   std::optional<std::string> node, address;
 };
 

@@ -25,7 +25,7 @@ class ControlServerTest : public testing::Test {
   }
   void TearDown() override { fs::remove(socket_); }
 
-  // What a client is answered by a server with this handler.
+  // Returns the answer that a client receives from a server with this handler.
   nlohmann::json Answer(const ControlServer::Handler& handler) {
     ControlServer server(sys::ListenAt(socket_, geteuid(), getegid(), SOCK_STREAM), handler);
     nlohmann::json answer;
@@ -69,7 +69,7 @@ TEST_F(ControlServerTest, AnswersLaterWhatIsNotKnownYet) {
   char answer[100];
   EXPECT_LT(recv(patient.get(), answer, sizeof answer, MSG_DONTWAIT), 0);
   server.AnswerWaiting({{"stats", 3}});
-  server.AnswerWaiting({{"stats", 4}});  // nobody waits any more
+  server.AnswerWaiting({{"stats", 4}});  // no client waits any more
   const ssize_t got = recv(patient.get(), answer, sizeof answer, MSG_DONTWAIT);
   ASSERT_GT(got, 0);
   EXPECT_EQ(std::string(answer, static_cast<size_t>(got)), "{\"ok\":true,\"stats\":3}\n");

@@ -83,7 +83,7 @@ std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t thread
   return thread_of;
 }
 
-// With what `config` leaves to the ports.
+// Returns `config` completed with the values that it leaves to the ports.
 Config Complete(Config config, const std::vector<std::unique_ptr<io::AnyPort>>& ports) {
   if (config.frame_bytes != 0) return config;
   constexpr size_t kHeaders = wire::EthernetHeader::kSize + 2 * wire::VlanTag::kSize;
@@ -251,7 +251,7 @@ class Engine::Impl {
     return *receivers_[direction == Direction::kUp ? entry.a.port : entry.b.port];
   }
 
-  // In the order of the trace's interfaces.
+  // Calls `use` for each pipeline, in the order of the trace's interfaces.
   template <class Use>
   void ForEachPipeline(Use use) const {
     for (size_t i = 0; i < config_.pairs.size(); ++i) {
@@ -281,17 +281,17 @@ class Engine::Impl {
 
   const Config config_;
   std::vector<std::unique_ptr<io::AnyPort>> ports_ VIADUCT_GUARDED_BY(ports_mutex_);
-  // What earlier ports in their place have counted.
+  // The counters of ports that have been replaced, summed by index of the port.
   std::vector<io::PortCounters> replaced_ VIADUCT_GUARDED_BY(ports_mutex_);
-  Mutex ports_mutex_;  // between threads that read statistics and replace
+  Mutex ports_mutex_;  // protects against threads that read statistics and replace ports at once
   const Classifier classifier_;
   SystemClock clock_;
   MemoryBudget budget_;
-  std::vector<size_t> thread_of_;  // by side
+  std::vector<size_t> thread_of_;  // indexed by side
   std::vector<std::unique_ptr<TraceFile>> traces_;
   std::vector<std::unique_ptr<Loop>> loops_;
-  std::vector<std::shared_ptr<path::Nat>> nats_;  // by pair
-  std::vector<Loop*> receivers_, senders_;        // by port
+  std::vector<std::shared_ptr<path::Nat>> nats_;  // indexed by pair
+  std::vector<Loop*> receivers_, senders_;        // indexed by port
   std::vector<std::thread> threads_;
 };
 

@@ -50,7 +50,7 @@ struct Statistics {
   int64_t spilled_bytes = 0, spilled_peak = 0;
   // The last error of a spill disk: "DIRECTORY: No space left on device".
   std::string spill_trouble;
-  // What the trace and the log lack: TraceFile::Trouble().
+  // The records that the trace and the log lack: TraceFile::Trouble().
   std::vector<std::string> trace_troubles;
 };
 
@@ -62,7 +62,7 @@ class ChangeTrial {
   explicit ChangeTrial(const Config& config);
   // Throws UsageError, and changes nothing, where an engine that had made the changes so far could
   // not make this one: its pair, SPEC or files are wrong, it changes what cannot be changed while a
-  // path runs, or it conflicts with what others say of a link that they share.
+  // path runs, or it conflicts with the definition that another SPEC gives of a shared link.
   void Apply(const Change& change);
 
  private:

@@ -150,7 +150,7 @@ TEST_F(EngineRootTest, AnInterfaceThatVanishesUnderLoadStopsNoOther) {
   ExpectMany(b, 50);
   const Statistics after = engine->Read();
   EXPECT_TRUE(after.ports[1].up);
-  // What the port before it has counted is not forgotten.
+  // The counts of the replaced port are kept.
   EXPECT_EQ(after.ports[1].counters.tx_dropped_error, refused);
   EXPECT_EQ(after.ports[1].counters.tx_frames, statistics.ports[1].counters.tx_frames + 50);
 }

@@ -75,7 +75,8 @@ void FramePool::Prepare(int64_t bytes) {
   const auto slots = static_cast<size_t>(bytes / SlotCost());
   while (slots_ < std::min(slots, capacity_) && Grow()) {
   }
-  // Grow() has touched the headers' pages only. Kernels before 5.14 cannot take the others now.
+  // Grow() has touched the headers' pages only. Kernels before 5.14 cannot take the remaining pages
+  // now.
   madvise(memory_, slots_ * stride_, MADV_POPULATE_WRITE);
 }
 

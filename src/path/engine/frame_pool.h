@@ -26,12 +26,12 @@ class MemoryBudget {
 };
 
 // For use by one thread. Takes memory from the budget in chunks on demand and keeps it. In its slot
-// a frame's bytes follow room for a tag; checksums are complete (the engine completes them as
+// a frame's bytes follow space for a tag; checksums are complete (the engine completes them as
 // frames arrive, when the bytes are in the cache anyway).
 class FramePool final : public path::FrameStore {
  public:
-  // The memory a waiting frame needs besides its bytes: the slot's header, and the records in
-  // queues and timing wheels (included so that the limit covers all memory).
+  // The memory that a waiting frame needs in addition to its bytes: the slot's header, and the
+  // records in queues and timing wheels (included so that the limit covers all memory).
   static constexpr size_t kOverhead = 128;
 
   // `frame_bytes`: the longest frame. `limit`: the budget's size at the start; a pool can never
@@ -70,7 +70,7 @@ class FramePool final : public path::FrameStore {
     wire::LinkTag tag;
     bool tagged = false;  // the tag is in the frame
   };
-  static constexpr size_t kData = 32;  // where in a slot the frame begins
+  static constexpr size_t kData = 32;  // offset of the frame in a slot, in bytes
   static_assert(sizeof(Header) + wire::LinkTag::kSize <= kData);
 
   std::byte* Slot(path::FrameHandle frame) const { return memory_ + size_t{frame} * stride_; }

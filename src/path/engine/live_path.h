@@ -24,7 +24,7 @@ struct SpecChange {
 };
 
 // Keeps the intended SPEC of every pipeline of an engine, so that a change need only name the keys
-// it changes and a link that was down comes back as it was. For use by one thread.
+// that it changes, and a link that was down returns to its former state. For use by one thread.
 class LivePath {
  public:
   // `check`: engine::Engine::Check, `apply`: engine::Engine::Apply; or functions of a test.

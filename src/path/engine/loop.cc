@@ -13,34 +13,36 @@
 namespace viaduct::engine {
 namespace {
 
-// How many bursts one poll reads from a port before it is the others' turn.
+// The number of bursts that one poll reads from a port before other ports are polled.
 constexpr int kBurstsPerLook = 4;
 // A sleep may end this much late: closer to a deadline the loop spins instead.
 constexpr Duration kSpin = Duration::Microseconds(50);
-// The most that this becomes on a processor of its own where sleeps are seen to end later.
+// The maximum spinning time of a thread that is pinned to a processor, if sleeps were seen to end
+// later.
 constexpr Duration kMaxSpin = Duration::Milliseconds(2);
 // Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr Duration kNoLook = Duration::Microseconds(5);
-// The longest time between two polls of a port, so that its ring does not fill up meanwhile.
+// The maximum time between two polls of a port, so that its ring does not fill up meanwhile.
 constexpr Duration kMaxInterval = Duration::Milliseconds(1);
 // The ports of a path with less delay than this are polled constantly, because there is no time to
 // wait.
 constexpr Duration kMinDelayToSpend = Duration::Microseconds(200);
-// How long after the last frame a port is still polled periodically.
+// The time after the last frame during which a port is still polled periodically.
 constexpr Duration kLinger = Duration::Milliseconds(20);
 constexpr Duration kStalledInterval = Duration::Milliseconds(1);
 // The disk buffers use this fraction (1/n) of the memory limit.
 constexpr int64_t kShareOfBuffers = 4;
-// How much frame memory is allocated before the first frame arrives, in bytes.
+// The frame memory that is allocated before the first frame arrives, in bytes.
 constexpr int64_t kPrepared = 16 << 20;
-// The longest plausible sending time; a longer one means that this thread was interrupted.
+// The maximum plausible sending time; a longer one means that this thread was interrupted.
 constexpr Duration kMaxWayDuration = Duration::Microseconds(4);
 constexpr Duration kRetry = Duration::Microseconds(20);
 constexpr size_t kMaxPending = 1024;
-// The longest time between a frame's time stamp and its appearance in the ring.
+// The maximum time between a frame's time stamp and its appearance in the ring.
 constexpr Duration kStampAhead = Duration::Microseconds(20);
 
-// Approximately the minimum time that a frame stays in the path, and so how late it may be read.
+// Returns approximately the minimum time that a frame stays in the path, which is how late it may
+// be read.
 Duration LeastDelay(const path::Spec& spec) {
   if (!spec.delay.base || spec.reorder) return Duration();
   return *spec.delay.base - spec.delay.jitter.value_or(path::Jitter()).amount * 4;
@@ -51,7 +53,7 @@ SpinWindow WindowOf(Waiting waiting, bool own_processor) {
   return {kSpin, own_processor ? kMaxSpin : kSpin};
 }
 
-// What the tag of a pair adds to each frame on the link.
+// Returns the bytes that the tag of a pair adds to each frame on the link.
 int64_t TagBytes(const Pair& pair) {
   const auto tagged = [](const Attachment& end) { return end.vlan || end.mpls; };
   return tagged(pair.a) || tagged(pair.b) ? static_cast<int64_t>(wire::LinkTag::kSize) : 0;
@@ -322,7 +324,7 @@ void Loop::PlanNextEvent(Lane& lane) {
     const bool stalled = lane.pipeline->Stalled();
     stalled_ += static_cast<size_t>(stalled) - static_cast<size_t>(lane.stalled);
     lane.stalled = stalled;
-    // It may also wait for free frame memory, for which there is no event.
+    // The pipeline may also wait for free frame memory, for which there is no event.
     if (stalled) next = std::min(next, now_ + kStalledInterval);
   }
   events_.Set(static_cast<uint32_t>(&lane - lanes_.data()), next);

@@ -81,7 +81,8 @@ class Loop {
   // Sleeps for at most `duration`. A watched port that becomes readable ends the sleep and is
   // polled in the next turn.
   void Sleep(Duration duration);
-  // When the next turn has something to do, unless a watched port becomes readable before.
+  // Returns the instant at which the next turn has something to do, unless a watched port becomes
+  // readable before.
   Instant NextTurn() const;
 
  private:
@@ -101,12 +102,12 @@ class Loop {
     bool stalled = false;                     // waits for a disk
     uint64_t refused = 0, refused_bytes = 0;  // left the pipeline, but the sender refused them
   };
-  // A frame that has been read, and is to enter its pipeline.
+  // A frame that has been read and must enter its pipeline.
   struct Arrival {
     Instant at;
-    uint64_t turn = 0;  // orders those of one instant
+    uint64_t turn = 0;  // order among arrivals of one instant
     uint32_t lane = 0;
-    path::FrameHandle frame = path::kNoFrame;  // none: there was no memory
+    path::FrameHandle frame = path::kNoFrame;  // kNoFrame: there was no memory
     uint32_t bytes = 0;
   };
   // Receivers whose frames share a link: they are read together, and their frames enter in the
@@ -114,7 +115,7 @@ class Loop {
   struct Group {
     std::vector<uint32_t> receivers;
     std::vector<Arrival> arrivals;
-    Instant reached;  // of all lanes
+    Instant reached;  // the common pipeline time of all lanes
   };
   struct Receiver {
     size_t port = 0;
@@ -122,7 +123,7 @@ class Loop {
     Instant searched;    // everything stamped up to here has been pushed
     Instant last_frame;  // when the last one was found
     Duration interval;   // between polls while frames arrive; zero: poll always
-    uint64_t turn = 0;   // of the last poll
+    uint64_t turn = 0;   // number of the turn of the last poll
     bool listened = false;
     uint64_t unmatched = 0, too_long = 0;
     std::vector<uint32_t> lanes;
@@ -188,14 +189,14 @@ class Loop {
   std::vector<Lane> lanes_;
   std::vector<Group> groups_;
   std::vector<uint32_t> first_lane_;  // index 2 * pair + direction: the lane of class 0, or kNone
-  EventHeap events_, looks_;          // of lanes_; of receivers_
+  EventHeap events_, looks_;          // indexed by lanes_; by receivers_
   std::vector<uint32_t> due_, touched_;
   Instant now_;
   Instant sent_;    // the clock after the last transmission
   Instant waited_;  // when the last wait for ports began
   Instant retry_ = Instant::Never();
-  // How long before its due instant the sending of a frame begins, so that it leaves at that
-  // instant.
+  // The time before a frame's due instant at which its sending begins, so that the frame leaves at
+  // the due instant.
   Duration lead_, way_;
   uint64_t turn_ = 0;
   uint64_t arrivals_ = 0;
@@ -210,7 +211,7 @@ class Loop {
   Mutex mutex_;
   std::vector<std::function<void()>> tasks_ VIADUCT_GUARDED_BY(mutex_);
   bool running_ VIADUCT_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> called_ = false;  // there are tasks, or the loop shall stop
+  std::atomic<bool> called_ = false;  // there are tasks, or the loop must stop
   std::atomic<bool> stop_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What a loop does last, so that each frame that came before its end is in the statistics.
+// The last step of a loop: each frame that arrived before the loop ends is in the statistics.
 #include <algorithm>
 
 #include "path/engine/loop.h"
@@ -6,7 +6,7 @@
 namespace viaduct::engine {
 namespace {
 
-// How long the end may take, where frames come without an end or the far ports have no room.
+// The maximum duration of the end, for ports where frames keep arriving or far ports that are full.
 constexpr Duration kMaxEndDuration = Duration::Milliseconds(100);
 constexpr Duration kEndRetry = Duration::Microseconds(20);
 
@@ -36,7 +36,7 @@ void Loop::ReadWhatWaits(Instant until) {
 void Loop::End() {
   const Instant until = clock_.Now() + kMaxEndDuration;
   ReadWhatWaits(until);
-  Turn();  // what is due leaves
+  Turn();  // sends the frames that are due
   for (int i = 0;
        i < kMaxEndDuration / kEndRetry && retry_ != Instant::Never() && clock_.Now() < until; ++i) {
     waiter_.Sleep(kEndRetry);

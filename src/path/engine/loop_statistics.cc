@@ -14,7 +14,7 @@ void Loop::AddTo(Statistics& statistics) {
         {pair.name, lane.class_index == 0 ? "" : pair.classes[lane.class_index - 1].name,
          lane.direction, pipeline.spec(), counters, pipeline.waiting(), pipeline.waiting_bytes()});
   }
-  // What a full port has not taken yet waits still, though it has left its pipeline.
+  // Frames that a full port has not taken still wait, though they have left their pipeline.
   for (const Sender& sender : senders_) {
     for (size_t i = sender.first; i < sender.pending.size(); ++i) {
       PipelineStatistics& of = statistics.pipelines[first + sender.pending[i].lane];

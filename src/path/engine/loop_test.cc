@@ -316,7 +316,7 @@ TEST(LoopTest, APartialChecksumIsCompleteBeforeAnythingElse) {
 
 TEST(LoopTest, WhatTheFarInterfaceRefusesIsNotDelivered) {
   Config config = OnePair("delay=1ms");
-  config.pairs[0].b.vlan = 7;  // its tag makes the longest frame too long for the port
+  config.pairs[0].b.vlan = 7;  // the VLAN tag makes the longest frame too long for the port
   Bench bench(config, 256, 100);
   for (const size_t payload : {58U, 10U, 58U, 58U}) {
     bench.Send(0, Ethernet{} / Ipv4{} / Udp{1024, 53} / Counting(payload));

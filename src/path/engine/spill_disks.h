@@ -20,7 +20,7 @@ namespace viaduct::engine {
 // two.
 struct SpillBlock {
   enum class State : uint8_t {
-    kFilling,    // in memory, more will come
+    kFilling,    // in memory, not full
     kUnwritten,  // in memory, full, waits for its turn to be written
     kWriting,
     kOnDisk,
@@ -32,7 +32,7 @@ struct SpillBlock {
   std::byte* memory = nullptr;
   uint32_t used = 0, read = 0;  // bytes filled; bytes consumed
   uint32_t disk = 0;
-  int64_t offset = -1;  // in the disk's file; -1: none
+  int64_t offset = -1;  // position in the disk's file; -1: none
 };
 
 // For use by one thread. Several directories are used in turn, as in NetPath (Agarwal, Sommers,
@@ -83,7 +83,7 @@ class SpillDisks {
   struct Disk {
     std::string directory;
     UniqueFd file;
-    int64_t end = 0;           // of the used part of the file
+    int64_t end = 0;           // end of the used part of the file
     bool full = false;         // cannot grow
     std::deque<int64_t> free;  // free offsets; reused in the order in which they were freed
   };

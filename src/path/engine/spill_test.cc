@@ -22,7 +22,7 @@ constexpr int64_t kLimit = 1 << 20;
 
 std::string Directory() { return testing::TempDir(); }
 
-// Without io_uring only the error can be tested.
+// On a machine without io_uring only the error can be tested.
 class SpillTest : public testing::Test {
  protected:
   void Open(size_t directories = 1, size_t block_bytes = 16 << 10, size_t blocks = 8) {

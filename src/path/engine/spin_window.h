@@ -1,4 +1,4 @@
-// How long before a deadline a loop stops sleeping and spins.
+// The time before a deadline at which a loop stops sleeping and spins.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace viaduct::engine {
 
 // A sleep ends late: by some microseconds for the kernel's timer and wake-up, by up to milliseconds
 // where an idle processor is given away (a hypervisor runs something else on it, a firmware lets it
-// sleep deeply). The window is as long as the latest sleep of the last seconds was late, within
-// bounds, so that next to no deadline falls into such a lateness.
+// sleep deeply). The window is twice the maximum lateness of the sleeps of the last seconds,
+// within bounds, so that next to no deadline falls into such a lateness.
 class SpinWindow {
  public:
   // `least`, `most`: its bounds. Equal ones make it constant.
@@ -25,7 +25,7 @@ class SpinWindow {
     now_ = std::clamp(late * 2, now_, most_);
     shrinks_ = woke + kMemory;
   }
-  // Time goes by: what has not been seen for a while is forgotten by halves.
+  // Halves the window after a period without a late sleep.
   void Forget(Instant now) {
     if (now < shrinks_) return;
     now_ = std::max(least_, now_ / 2);

@@ -1,4 +1,4 @@
-// The trace file of a path's packets, written by a thread of its own.
+// The trace file of a path's packets, written by a separate thread.
 #pragma once
 
 #include <condition_variable>
@@ -13,18 +13,18 @@
 
 namespace viaduct::engine {
 
-// Takes text from any thread, keeping each piece whole, and writes it on a thread of its own. If
-// the disk is too slow, pieces are lost and counted; the threads that call Write() never wait.
+// Takes text from any thread, keeping each piece whole, and writes it on a separate thread. If the
+// disk is too slow, pieces are lost and counted; the threads that call Write() never wait.
 class TraceFile {
  public:
-  // Creates or truncates the file; of a FIFO, somebody must read it already. Throws UsageError.
+  // Creates or truncates the file; a FIFO must have a reader already. Throws UsageError.
   explicit TraceFile(std::string path);
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
   void Write(std::string_view piece);
-  // Writes the remaining text; what comes later is lost.
+  // Writes the remaining text; later text is lost.
   void Finish();
   // "FILE: up to 7 records are missing at its end: WHY" if pieces are not in the file, because it
   // could not be written fast enough, or at all. After one that was not, none is: the file has no
@@ -33,8 +33,7 @@ class TraceFile {
 
  private:
   void Run();
-  // Replaces `text` by what is to be written and returns how many pieces that is; nothing at the
-  // end.
+  // Replaces `text` by the text to write and returns its number of pieces; nothing at the end.
   std::optional<uint64_t> Take(std::string& text);
 
   // Writes until the file takes no more; returns why, or nothing.

@@ -20,12 +20,12 @@
 
 namespace viaduct::path {
 
-// The most a number of packets may be: below 2^63, so that sums of two of them do not overflow.
+// The maximum number of packets: below 2^63, so that the sum of two numbers does not overflow.
 inline constexpr int64_t kMaxPackets = 1000000000000000000;
 
-// A time on a path: at most a day, so that instants do not overflow.
+// Parses a time on a path: at most a day, so that instants do not overflow.
 Duration ParseSpan(std::string_view text);
-// The same, greater than zero.
+// Parses a time on a path that must be greater than zero.
 Duration ParsePositiveSpan(std::string_view text);
 
 // A gain of a controller: a number from 0 to 1000.
@@ -34,7 +34,7 @@ std::string FormatGain(double gain);
 
 // Splits at the first ':'; the second part is empty when there is none.
 std::pair<std::string_view, std::string_view> SplitHead(std::string_view value);
-// The inverse.
+// The inverse of SplitHead().
 std::string JoinHead(std::string_view head, std::string_view parameters);
 
 // "NAME=VALUE", or "FLAG" without a value.
@@ -95,8 +95,8 @@ size_t FindParameter(std::span<const Parameter<T>> table, std::string_view name)
                                hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
-// "1%,10%,FLAG" with the names of the table's first rows added: "p=1%,r=10%,FLAG". Values come
-// before the parameters that have names.
+// Adds the names of the table's first rows to "1%,10%,FLAG": "p=1%,r=10%,FLAG". Values without a
+// name must precede the parameters that have one.
 template <class T>
 std::string NameLeadingValues(std::string_view text, ParameterTable<T> table) {
   std::vector<std::string> words;
@@ -171,7 +171,7 @@ template <class T>
 std::string FormatAll(const T& target, ParameterTable<T> table) {
   return FormatParameters(target, table, [](size_t) { return true; });
 }
-// The same for the parameters that differ from their defaults.
+// Formats the parameters that differ from their defaults.
 template <class T>
 std::string FormatChanged(const T& target, ParameterTable<T> table) {
   return FormatParameters(target, table, [&](size_t row) {

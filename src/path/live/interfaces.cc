@@ -33,7 +33,7 @@ int Examine(const std::string& name) {
   return link->ifindex;
 }
 
-// What is off because a killed path left it so was on before that.
+// Adds the offloads that a killed path left off: they were on before that path.
 void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
   for (const PathInfo& other : OtherTakers(path, *taken)) {
     if (other.alive) {

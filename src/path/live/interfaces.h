@@ -14,12 +14,14 @@ namespace viaduct::emulate {
 // is down, or another path has it; EnvironmentError if the driver keeps its offloads.
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
                    const Turn& turn);
-// Takes a TAP device likewise, which the path reads (sys::OpenTap()): its offloads stay on, because
-// what they leave to do to a frame is beside it in its header. `made`: by the path.
+// Takes, in the same way, a TAP device that the path reads (sys::OpenTap()): its offloads stay on,
+// because their unfinished work is described in each frame's header. `made`: the path has created
+// it.
 void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
              const Turn& turn);
-// Does what AF_XDP needs besides, likewise: with an interface that has been taken, and with the
-// other end of a veth pair (xdp::OffloadsInTheWay()). `kind`: of the port, for messages.
+// Switches off, in the same way, the further offloads that AF_XDP does not permit: those of an
+// interface that has been taken, and of the far end of a veth pair (xdp::OffloadsInTheWay()).
+// `kind`: the port's kind, for messages.
 void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
                 sys::OwnEntry* record, const Turn& turn);
 

@@ -13,7 +13,7 @@ using namespace viaduct;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   ipc::LineBuffer lines(256);
-  // In two parts, as a socket may deliver them.
+  // The input arrives in two parts, as a socket may deliver it.
   if (lines.Add(text.substr(0, size / 2)) && lines.Add(text.substr(size / 2))) {
     while (const auto line = lines.Next()) {
       try {

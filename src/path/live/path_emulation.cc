@@ -71,7 +71,7 @@ void PathEmulation::StartEngine() {
   engine::Config config = options_.config;
   config.name = ports_->name();
   engine_ = std::make_unique<engine::Engine>(std::move(config), std::move(ports));
-  // What is due at its start is due before the first frame.
+  // Changes that are due at the start are made before the first frame.
   while (player_ && player_->NextAt() == Duration()) PerformNext();
   engine_->Start();
   started_ = MonotonicClock::Now();
@@ -99,7 +99,7 @@ void PathEmulation::PerformNext() {
   const ScheduledChange& change = player_->Take();
   try {
     Perform(change, live_);
-  } catch (const std::exception& error) {  // a file it names cannot be read any more
+  } catch (const std::exception& error) {  // a file that the change names cannot be read any more
     failures_.push_back(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
                                     change.line, error.what()));
     options_.note(failures_.back());

@@ -32,8 +32,8 @@ struct PathOptions {
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-// One path: its engine, control socket, schedule and interfaces. All but the engine is served by a
-// loop of the owner's, which must outlive it.
+// One path: its engine, control socket, schedule and interfaces. A loop of the caller, which must
+// outlive it, serves all but the engine.
 class PathEmulation {
  public:
   // Throws UsageError where the options contradict each other; touches nothing.
@@ -41,9 +41,10 @@ class PathEmulation {
   PathEmulation(const PathEmulation&) = delete;
   PathEmulation& operator=(const PathEmulation&) = delete;
 
-  // What is due at the start has been done before the first frame. Throws Error.
+  // Starts the path; schedule changes that are due at the start are made before the first frame.
+  // Throws Error.
   void Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop);
-  // The duration's end; Never() without one.
+  // Returns the end of the duration; Never() without one.
   Instant EndsAt() const;
   engine::Statistics Read() const { return engine_->Read(); }
   void Stop() { engine_->Stop(); }
@@ -70,7 +71,7 @@ class PathEmulation {
   engine::LivePath live_;
   std::unique_ptr<engine::ControlServer> server_;
   std::optional<SchedulePlayer> player_;
-  std::vector<std::string> failures_;  // of the schedule
+  std::vector<std::string> failures_;  // failed changes of the schedule
   Instant started_;
 };
 

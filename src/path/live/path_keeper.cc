@@ -33,7 +33,7 @@
 namespace viaduct::emulate {
 namespace {
 
-// What messages about it call a port whose frames have to be whole.
+// Returns the name, for messages, of a kind of port whose frames have to be whole.
 const char* NameOfWhole(PortKind kind) { return kind == PortKind::kNetmap ? "netmap" : "DPDK"; }
 
 using ipc::Member;
@@ -147,7 +147,8 @@ class PathKeeper {
     UniqueFd device = std::move(sys::OpenTap(name, 1).front());
     if (made) session.SetUp(session.IfIndex(name), true);
     TakeTap(name, made, &*info_, &record_, turn);
-    // What the kernel sends before it has processed the new carrier is lost.
+    // The wait is necessary: the kernel loses what it sends before it has processed the new
+    // carrier.
     session.AwaitRunning(name, Duration::Seconds(2));
     return device;
   }
@@ -188,16 +189,16 @@ class PathKeeper {
   void GiveBack(const Turn& turn) {
     programs_.clear();
     taps_.clear();
-    if (info_) RemovePath(*info_, turn);  // what remains has its record, for `viaduct clean`
+    if (info_) RemovePath(*info_, turn);  // the rest stays recorded, for `viaduct clean`
     info_.reset();
   }
 
   ipc::Connection connection_;
   const sys::Identity user_;
-  std::optional<PathInfo> info_;  // once it is recorded
+  std::optional<PathInfo> info_;  // absent until it is recorded
   sys::OwnEntry record_;
-  std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // by port
-  std::map<size_t, UniqueFd> taps_;                           // by port, until it is asked for
+  std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // indexed by port
+  std::map<size_t, UniqueFd> taps_;                           // indexed by port, until opened
 };
 
 }  // namespace

@@ -26,12 +26,12 @@ enum class PathRequest : uint16_t {
   kOpenPort,  // port, xdp, whole, tap, pid; reply: ifindex; the socket, or what its kind needs
 };
 
-// The service. It takes the interfaces of a path, records the path, opens
-// packet sockets on them, and gives everything back when the connection ends.
+// The service. It takes the interfaces of a path, records the path, opens packet sockets on them,
+// and releases everything when the connection ends.
 void KeepPath(UniqueFd connection, const sys::Identity& user);
 
-// What a client asks a keeper to take: a path's interfaces, pairs and name. Throws UsageError where
-// it is malformed.
+// Decodes the request of a client to a keeper: a path's interfaces, pairs and name. Throws
+// UsageError if it is malformed.
 PathInfo DecodePath(const nlohmann::json& request);
 
 // The interfaces of a path, as root's half keeps them for this process.
@@ -39,8 +39,7 @@ class KeptPath final : public PathPorts {
  public:
   // Takes the interfaces of config.ports, with their offloads off, and the path's name. There must
   // be a steward (sys/privilege/halves.h). Throws UsageError or EnvironmentError; then nothing is
-  // taken.
-  // `note` is told, for a person, what was chosen where there was a choice.
+  // taken. `note` receives, as text for a person, each choice that was made.
   explicit KeptPath(
       const engine::Config& config, PortKind kind = PortKind::kAfPacket,
       std::function<void(const std::string&)> note = [](const std::string&) {});
@@ -48,15 +47,15 @@ class KeptPath final : public PathPorts {
   const std::string& name() const override { return name_; }
   const std::string& created() const override { return created_; }
   UniqueFd TakeListener() override { return std::move(listener_); }
-  // In promiscuous mode, also on an interface of that name that has appeared since.
+  // Opens the port in promiscuous mode, also on an interface of that name that has appeared since.
   std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;
   bool CanComeBack() const override { return true; }
   int ifindex(size_t port) const override { return ifindices_[port]; }
   int fd() const override { return root_.fd(); }
 
  private:
-  // What the keeper does to an interface: opens a packet socket on it; that, with all offloads off
-  // that keep a part of a frame beside its bytes; opens it for AF_XDP; or as a TAP device.
+  // Ways in which the keeper opens an interface: a packet socket; a packet socket with all offloads
+  // off that keep a part of a frame outside its bytes; AF_XDP; a TAP device.
   enum class Way { kPacket, kWhole, kXdp, kTap };
   ipc::Message AskToOpen(size_t port, Way way);
   UniqueFd OpenWhole(size_t port);

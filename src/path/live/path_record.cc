@@ -37,7 +37,7 @@ const sys::NamespaceId& NetworkOf(const PathInfo& path, const TakenInterface& ta
 void GiveBack(const PathInfo& path, const TakenInterface& taken) {
   const UniqueFd network = sys::FindNamespace(NetworkOf(path, taken));
   if (!network) return;
-  // It may have been renamed since.
+  // The interface may have been renamed since.
   const auto link = sys::Netlink(network.get()).FindLink(taken.ifindex);
   if (!link) return;
   if (taken.program != 0) {

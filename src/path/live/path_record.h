@@ -12,15 +12,16 @@
 
 namespace viaduct::emulate {
 
-// An interface that a path has taken; one that has come back is taken again, as another.
+// An interface that a path has taken; an interface that is created again is taken again, as a
+// separate one.
 struct TakenInterface {
   std::string interface;
   int ifindex = 0;
-  std::vector<std::string> offloads;  // those that were on, and that the path switches off
-  sys::NamespaceId network = {};      // inode 0: the path's; else that of a veth pair's other end
+  std::vector<std::string> offloads;  // the offloads that were on, and that the path switches off
+  sys::NamespaceId network = {};      // inode 0: the path's; else that of a veth pair's far end
   uint32_t program = 0;               // in a dispatcher of XDP programs (xdp::Program::Left())
   bool tap = false;                   // a TAP device that the path reads
-  bool made = false;                  // by the path: it ends with it, whatever its reader did
+  bool made = false;                  // created by the path, and removed at its end in any case
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TakenInterface, interface, ifindex, offloads,
                                                 network, program, tap, made)
@@ -38,34 +39,34 @@ struct PathInfo : sys::RegistryEntry {
 sys::Registry Paths();
 // All paths that have a record, sorted by name.
 std::vector<PathInfo> ListPaths();
-// The same, and the paths of shells (path/live/shell_list.h), which have the shells' names.
+// Lists all paths and the paths of shells (path/live/shell_list.h), which have the shells' names.
 std::vector<PathInfo> ListPathsAndShells();
 
 // The variable that names its path to the program of a shell.
 inline constexpr char kPathVariable[] = "VIADUCT_PATH";
 
-// The path, also of a shell, that has this name. If it is empty: that of the shell that
-// this process is in (kPathVariable), if it has this pair or that is empty too; else the only one
+// Returns the path, also of a shell, that has this name. If `name` is empty: that of the shell that
+// this process is in (kPathVariable), if it has this pair or `pair` is empty too; else the only one
 // in this network namespace that has this pair, or the only one here. Throws UsageError that lists
 // the existing paths.
 PathInfo FindPath(const std::string& name, const std::string& pair);
 
-// Records the path as this process's, and sets what the record says of its maker. A dead path of
+// Records the path as this process's, and sets the members that describe its maker. A dead path of
 // that name is removed first. Throws UsageError if a live path has the name, or it is not a valid
 // name.
 sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn);
 
-// Whether both are one interface, in the namespaces of their paths or others.
+// Returns whether both are one interface, in the namespaces of their paths or others.
 bool IsSame(const PathInfo& path, const TakenInterface& taken, const PathInfo& other,
             const TakenInterface& others);
-// The other paths, live and dead, that have taken this interface of `path`'s.
+// Returns all paths except `path`, live and dead, that have taken this interface of `path`.
 std::vector<PathInfo> OtherTakers(const PathInfo& path, const TakenInterface& taken);
 
-// Restores what the record says was changed, unless a live path has it by now, and removes the
-// record then. Returns what could not be done, one line each.
+// Restores what the record lists as changed, unless a live path has it by now, and then removes the
+// record. Returns what could not be restored, one line each.
 std::vector<std::string> RemovePath(const PathInfo& path, const Turn& turn);
-// The same for all paths whose keeper has ended; returns those removed. Problems are appended to
-// `problems`.
+// Does what RemovePath() does, for all paths whose keeper has ended; returns the removed paths.
+// Problems are appended to `problems`.
 std::vector<PathInfo> RemoveDeadPaths(std::vector<std::string>* problems);
 
 }  // namespace viaduct::emulate

@@ -12,10 +12,11 @@ namespace viaduct::emulate {
 // The table that `viaduct path` prints at the end; the last line is the timing.
 std::string StatisticsTable(const result::EngineResult& statistics);
 
-// For Prometheus (base/result/exposition.h). `statistics` must include the path's name.
+// Returns the text for Prometheus (base/result/exposition.h). `statistics` must include the path's
+// name.
 std::string PrometheusText(const result::EngineResult& statistics);
-// The same of several engines, whose names are different, as values of this label; `prefix` begins
-// the names of the metrics.
+// Exposes the metrics of PrometheusText() for several engines, whose names are different and become
+// values of this label; `prefix` begins the names of the metrics.
 void ExposeEngines(const std::vector<result::EngineResult>& all, const std::string& prefix,
                    const char* label, result::Exposition& exposition);
 

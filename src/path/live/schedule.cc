@@ -12,8 +12,8 @@ namespace viaduct::emulate {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r";
-// A change is made within about a tenth of this. What repeats itself faster would lag behind its
-// own times; it is the business of a SPEC's loss and delay.
+// A change is made within about a tenth of this. A faster repetition would lag behind its times; it
+// belongs to a SPEC's loss and delay.
 constexpr Duration kMinLoopDuration = Duration::Milliseconds(1);
 constexpr const char* kForm = "TIME PAIR[/CLASS] up|down|both SPEC|down|up, or: loop PERIOD";
 

@@ -30,7 +30,7 @@ struct ScheduledChange {
 };
 
 struct Schedule {
-  std::vector<ScheduledChange> changes;  // in the order of time
+  std::vector<ScheduledChange> changes;  // ordered by time
   std::optional<Duration> loop;          // at least the last change's time, and 1 ms
 };
 
@@ -38,12 +38,13 @@ struct Schedule {
 // the SPECs can be applied depends on those before: PathEmulation tries them.
 Schedule ParseSchedule(std::string_view text, const std::string& file);
 
-// Steps through a schedule without a clock. Changes of the same instant come one by one, in the
-// order of the file.
+// Steps through a schedule without a clock. Changes of the same instant are returned one by one, in
+// the order of the file.
 class SchedulePlayer {
  public:
   explicit SchedulePlayer(Schedule schedule) : schedule_(std::move(schedule)) {}
-  // When the next change is due, since the start; nothing when all have been taken.
+  // Returns the time since the start at which the next change is due; nothing when all have been
+  // taken.
   std::optional<Duration> NextAt() const;
   // Takes the next change. NextAt() must have an instant.
   const ScheduledChange& Take();

@@ -39,8 +39,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShellInside, network, machine, machine6)
 
 // A running shell. The shell's interface and its nft tables have the shell's name.
 struct ShellInfo : sys::RegistryEntry {
-  sys::NamespaceId network;           // that it was started in
-  std::optional<ShellInside> inside;  // where the program is
+  sys::NamespaceId network;           // the namespace in which the shell was started
+  std::optional<ShellInside> inside;  // the namespace of the program; absent until it is created
   std::vector<wire::Family> rules;    // the families of its nft tables
   std::vector<ForwardingInterface> forwarding;
 

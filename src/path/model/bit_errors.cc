@@ -5,7 +5,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr uint64_t kFar = uint64_t{1} << 62;  // bits: no link sends so many
+constexpr uint64_t kFar = uint64_t{1} << 62;  // bits: more than any link sends
 
 }  // namespace
 

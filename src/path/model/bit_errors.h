@@ -11,7 +11,7 @@
 
 namespace viaduct::path {
 
-// Bytes of a frame that are only hit if the SPEC says `header`: its Ethernet header.
+// The bytes of a frame that are only hit if the SPEC has `header`: its Ethernet header.
 inline constexpr uint32_t kSparedHeader = 14;
 
 // The bit errors of a SPEC.

@@ -12,9 +12,9 @@ namespace {
 constexpr uint32_t kHeader = 14;
 
 struct Hits {
-  uint64_t flipped = 0;      // as Flip() says
-  uint64_t frames = 0;       // hit
-  std::vector<uint64_t> at;  // how often each bit of a frame was
+  uint64_t flipped = 0;      // sum of the return values of Flip()
+  uint64_t frames = 0;       // frames with bit errors
+  std::vector<uint64_t> at;  // number of flips of each bit of a frame
 };
 
 Hits SendFrames(BitErrorSpec spec, uint32_t bytes, int frames) {
@@ -65,7 +65,7 @@ TEST(BitErrorsTest, MayHitTheHeaderToo) {
   EXPECT_LT(chi_square.value, chi_square.Bound());
 }
 
-// The distance counts on from frame to frame, whatever their lengths.
+// The distance to the next error counts on from frame to frame, regardless of their lengths.
 TEST(BitErrorsTest, TheRateDoesNotDependOnTheFramesLength) {
   for (const uint32_t bytes : {15U, 60U, 1514U}) {
     const int frames = static_cast<int>(4000000 / (bytes - kHeader));

@@ -1,5 +1,5 @@
-// Corruption: a share of the frames has one flipped bit each, whatever their length, as netem's
-// `corrupt` (net/sched/sch_netem.c, netem_enqueue). Errors per bit: bit_errors.h.
+// Corruption: a share of the frames has one flipped bit each, regardless of their length, as
+// netem's `corrupt` (net/sched/sch_netem.c, netem_enqueue). Errors per bit: bit_errors.h.
 #pragma once
 
 #include <span>

@@ -11,7 +11,7 @@
 namespace viaduct::path {
 namespace {
 
-// How often each bit of a frame of `bytes` bytes is flipped in `frames` frames.
+// Returns the number of flips of each bit of a frame of `bytes` bytes in `frames` frames.
 std::vector<uint64_t> Flips(const Corruption& corruption, size_t bytes, int frames) {
   RandomStream random(3, "corrupt");
   std::vector<uint64_t> at(bytes * 8);

@@ -1,4 +1,5 @@
-// Loss that goes on and off: so many packets, or so long, pass; then so many, or so long, are lost.
+// Loss in cycles: a number of packets, or all packets of a time, pass; then a number, or those of a
+// time, are lost.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace viaduct::path {
 
-// How long a phase of a CycleLoss lasts: packets, or a time if there are none.
+// The length of a phase of a CycleLoss: a number of packets, or a time if that is zero.
 struct CyclePhase {
   uint64_t packets = 0;
   Duration time = {};
@@ -30,14 +31,14 @@ std::string FormatCyclePhase(const CyclePhase& phase);
 struct CycleLoss {
   static constexpr std::string_view kName = "cycle", kExample = "pass=5s,lose=2s";
   CyclePhase pass, lose;
-  uint64_t times = 0;  // how many phases are lost, after which all packets pass; 0: without end
-  CyclePhase first;    // what passes before the first loss; `pass` if the SPEC does not give it
-  // State: how many phases have ended (odd: packets are lost), since when the present one lasts,
-  // and how many packets it has had.
+  uint64_t times = 0;  // number of phases of loss, after which all packets pass; 0: no limit
+  CyclePhase first;    // the phase before the first loss; `pass` if the SPEC does not give it
+  // State: the number of phases that have ended (odd: packets are lost), the instant at which the
+  // present phase began, and the number of packets in it.
   uint64_t ended = 0;
   Instant since = Instant::Never();
   uint64_t had = 0;
-  Instant start = Instant::Never();  // state: of the path, or of the change
+  Instant start = Instant::Never();  // state: begin of the path or change
   Instant last = {};                 // state: when the last packet arrived
   friend bool operator==(const CycleLoss&, const CycleLoss&) = default;
 
@@ -50,7 +51,7 @@ struct CycleLoss {
   void Complete(const std::vector<bool>& given) {
     if (!given[3]) first = pass;
   }
-  // Only the parameters that say something: without `times` there is no end.
+  // Formats the parameters that have an effect: without `times` there is no end.
   std::string Format() const;
   void Check() const;
 

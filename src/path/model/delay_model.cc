@@ -41,8 +41,8 @@ Duration DelayModel::TracedBase(Instant now) {
   return trace_.delays[at_];
 }
 
-// In units of the jitter. Correlated: u = Phi(z) of an autoregressive Gaussian process z, so that
-// each deviation has the distribution asked for, whatever the correlation.
+// The deviation is in units of the jitter. Correlated: u = Phi(z) of an autoregressive Gaussian
+// process z, so that each deviation has the requested distribution for any correlation.
 double DelayModel::Deviation(RandomStream& random) {
   if (correlation_ == 0) return distribution_.Quantile(random.Uniform());
   const double drawn = Distribution::Normal().Quantile(random.Uniform());

@@ -33,12 +33,12 @@ class DelayModel {
   Duration base_;
   bool constant_;
   DelayTrace trace_;
-  size_t at_ = 0;                     // in the trace
-  Instant start_ = Instant::Never();  // of the trace
+  size_t at_ = 0;                     // index into the trace
+  Instant start_ = Instant::Never();  // start of the trace
   double jitter_;                     // nanoseconds
   double correlation_;
   double innovation_;  // sqrt(1 - correlation^2)
-  double state_ = 0;   // of the Gaussian process; drawn with the first packet
+  double state_ = 0;   // state of the Gaussian process; drawn with the first packet
   bool drawn_ = false;
   Distribution distribution_;
 };

@@ -9,7 +9,7 @@ DelayStage::DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random,
 void DelayStage::SetDelay(DelayModel model, std::optional<Order> order) {
   model_ = std::move(model);
   keep_ = order == Order::kKeep;
-  // If delays vary, most packets in a line would wait for others.
+  // If delays vary, most packets in a line would wait for earlier ones.
   always_wheel_ = !keep_ && !model_.IsConstant();
   UpdateShortest();
 }

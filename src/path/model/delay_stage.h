@@ -26,9 +26,10 @@ class DelayStage {
   void SetReorder(const std::optional<Reorder>& reorder);
 
   // Takes a packet that enters at `now` (which must not decrease), or hands it to `drops` if the
-  // line has no room. Returns true when the packet was reordered.
+  // line is full. Returns true when the packet was reordered.
   bool Push(Packet packet, Instant now, DropSink& drops);
-  // When the first packet leaves; Never when there is none, or (Stalled) when it is still on disk.
+  // Returns the instant at which the first packet leaves; Never when there is none, or (Stalled)
+  // when it is still on disk.
   Instant Next() const { return std::min(line_next_, wheel_ ? wheel_->Next() : Instant::Never()); }
   // Takes the packet that leaves at Next(); packet.ready is that instant.
   Packet PopFirst();
@@ -51,8 +52,8 @@ class DelayStage {
   std::unique_ptr<Fifo> line_;
   std::unique_ptr<TimingWheel> wheel_;  // created when first needed
   Instant line_next_ = Instant::Never();
-  Instant line_last_;  // of the last packet put there
-  Instant latest_;     // of all packets
+  Instant line_last_;  // leaving instant of the last packet in line_
+  Instant latest_;     // latest leaving instant of all packets
   uint32_t turn_ = 0;
   bool always_wheel_ = false;
   bool keep_ = false;

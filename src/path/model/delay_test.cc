@@ -45,7 +45,7 @@ std::vector<double> DelaysOf(const std::string& spec, int count, PipelineOptions
 
 double ParetoProbability(double x) { return x <= -2.0 / 3 ? 0 : 1 - std::pow(0.75 * x + 1.5, -3); }
 
-// By bisection, from the quantile (distribution_test.cc has that by its formula).
+// Inverts the quantile by bisection (distribution_test.cc has the distribution by its formula).
 double ParetoNormalProbability(double x) {
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {
@@ -57,7 +57,7 @@ double ParetoNormalProbability(double x) {
 
 struct Requested {
   const char* spec;
-  double (*probability)(double);  // of the deviation, in units of the jitter
+  double (*probability)(double);  // distribution of the deviation, in units of the jitter
 };
 
 TEST(DelayTest, DelaysAreDistributedAsRequested) {
@@ -164,7 +164,8 @@ std::vector<size_t> ReorderingExtents(const std::vector<Departure>& departures) 
 }
 
 TEST(ReorderTest, APacketOutOfTurnOvertakesWhatIsUnderWay) {
-  // Ten packets are under way; every 50th is not delayed. What left 10 ms before it comes first.
+  // Ten packets are under way; every 50th is not delayed, and arrives together with the packet sent
+  // 10 ms before it, after that one.
   const Outcome outcome =
       Bench("delay=10ms reorder=100%:gap=50").Run(Steady(500, Duration::Milliseconds(1)));
   EXPECT_EQ(outcome.counters.reordered, 10U);

@@ -59,7 +59,7 @@ struct FadingLoss {
   }
 
  private:
-  // How long the present state lasts.
+  // Returns the duration of the present state.
   Duration NextTime() const {
     const Duration mean = states % 2 == 1 ? bad : good;
     const double drawn = -std::log1p(-RandomStream(seed + states, kName).Uniform());

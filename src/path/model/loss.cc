@@ -57,8 +57,8 @@ Loss ParseOne(std::string_view value) {
   return ParseRandomLoss(value);
 }
 
-// Where the first model of a row ends: at a '+' that belongs neither to a number ("1e+0%") nor to
-// the name of a trace's file.
+// Returns the end of the first model of a row: the position of a '+' that belongs neither to a
+// number ("1e+0%") nor to the name of a trace's file.
 size_t EndOfModel(std::string_view row) {
   if (row.starts_with(LossTrace::kName)) return row.npos;
   size_t plus = row.find('+');

@@ -19,7 +19,7 @@ Packet Numbered(uint64_t number) {
   return packet;
 }
 
-// Which of `count` packets are lost.
+// Returns for each of `count` packets whether it is lost.
 std::vector<bool> Losses(std::string_view value, size_t count, const char* trace = "") {
   PipelineOptions options;
   options.read_file = [trace](const std::string&) { return trace; };
@@ -34,7 +34,8 @@ double Count(const std::vector<bool>& lost) {
   return static_cast<double>(std::count(lost.begin(), lost.end(), true));
 }
 
-// Of those packets whose predecessor was `before`: how many, and how many of them were lost.
+// Returns the number of packets whose predecessor was `before`, and the number of lost ones of
+// them.
 std::pair<double, double> After(const std::vector<bool>& lost, bool before) {
   double all = 0, hit = 0;
   for (size_t i = 1; i < lost.size(); ++i) {
@@ -78,7 +79,7 @@ TEST(LossModelTest, CorrelationKeepsTheFrequencyAndTiesNeighbours) {
 // The share of a chain that is solved as one: its states are the decision about the last packet and
 // how many were lost in a row before it, up to `run`.
 double ShareWithRun(double p, double correlation, size_t run) {
-  std::vector<double> passed(run + 1), lost(run + 1);  // by the row before the next packet
+  std::vector<double> passed(run + 1), lost(run + 1);  // indexed by the row before the next one
   passed[0] = 1;
   double share = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -129,7 +130,7 @@ TEST(LossModelTest, ARunLimitsTheLossesInARow) {
   }
 }
 
-// With the same seed `run` saves packets, and loses no others.
+// With the same seed `run` saves packets, and does not lose additional ones.
 TEST(LossModelTest, ARunOnlySavesPackets) {
   const auto without = Losses("40%:corr=30%", 100000), with = Losses("40%:corr=30%,run=2", 100000);
   size_t row = 0;
@@ -155,7 +156,7 @@ TEST(LossModelTest, GilbertElliottLosesByState) {
   const double variance = mean * (1 - mean) + 2 * share_bad * (1 - share_bad) * (bad - good) *
                                                   (bad - good) * memory / (1 - memory);
   EXPECT_NEAR(Count(lost), n * mean, test::kSigmas * std::sqrt(n * variance));
-  // P(lost, lost) of neighbours, by the state of the first and where it goes.
+  // P(lost, lost) of neighbours, by the states of the first and of the second.
   const double both = share_bad * bad * ((1 - r) * bad + r * good) +
                       (1 - share_bad) * good * (p * bad + (1 - p) * good);
   const auto [all, hit] = After(lost, true);
@@ -240,7 +241,7 @@ TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
   EXPECT_FALSE(model.Lose(Numbered(10), random));
 }
 
-// Which packets are lost of one that comes every millisecond, from `offset` on.
+// Returns for each of `count` packets, one a millisecond from `offset` on, whether it is lost.
 std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_t count,
                                  Duration offset = Duration()) {
   PipelineOptions options;
@@ -278,8 +279,8 @@ TEST(LossModelTest, ACycleOfTimes) {
   EXPECT_EQ(lost("cycle:pass=1ns,lose=1ns,times=10", 2, Duration::Seconds(86400)), Expected());
 }
 
-// A process in continuous time that is looked at every millisecond is a chain: it is in its state
-// again with the probability of never having left, or of having come back.
+// A process in continuous time that is sampled every millisecond is a chain: it is in its state
+// again with the probability of never having left, or of having returned.
 TEST(LossModelTest, FadingStatesLastForExponentialTimes) {
   const double good = 300, bad = 20;  // ms
   const auto lost = LossesOverTime("fading:good=300ms,bad=20ms", "up", 4000000);
@@ -314,7 +315,7 @@ TEST(LossModelTest, JointFadingIsTheSameInBothDirections) {
               0.125 * 0.125, 0.004);
 }
 
-// Each model sees every packet, also those that another one loses.
+// Each model sees every packet, also those that another model loses.
 TEST(LossModelTest, OfSeveralModelsEachSeesEveryPacket) {
   EXPECT_EQ(Numbers(Losses("periodic:4+periodic:6+list:4,11", 12)),
             (std::vector<size_t>{4, 6, 8, 11, 12}));
@@ -322,8 +323,8 @@ TEST(LossModelTest, OfSeveralModelsEachSeesEveryPacket) {
   const auto lost = Losses("2%+5%+periodic:1000000,1,5", static_cast<size_t>(n));
   EXPECT_NEAR(Count(lost), n * p, BinomialBound(n, p) + 1);
   EXPECT_TRUE(lost[4]);
-  // Losses in runs remain in runs if a model without memory is added: of the packets that follow a
-  // loss, as many are lost as the chain of both says.
+  // Losses in runs remain in runs if a model without memory is added: the share of losses among
+  // packets that follow a loss is that of the chain of both.
   const auto mixed = Losses("gemodel:2%,25%+3%", static_cast<size_t>(n));
   const double bad = 0.02 / 0.27, q = 0.03;
   EXPECT_NEAR(Count(mixed), n * (bad + (1 - bad) * q),

@@ -1,4 +1,4 @@
-// Loss by a file that tells for each packet whether it is lost (path/trace/trace.h).
+// Loss by a file that states for each packet whether it is lost (path/trace/trace.h).
 #pragma once
 
 #include <string>

@@ -80,7 +80,7 @@ std::optional<uint16_t> NatTable::Bind(const Endpoint& endpoint, Bindings& bindi
   return port;
 }
 
-// An error quotes a packet that came in through the NAT, so that its destination is behind it.
+// An error quotes a packet that entered through the NAT, so that its destination is behind it.
 bool NatTable::TranslateOutward(wire::Bytes frame, Bindings& bindings) {
   if (const auto fields = wire::FindPorts(frame)) {
     if (!CanTranslate(*fields)) return false;

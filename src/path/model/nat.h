@@ -1,11 +1,11 @@
-// Network address and port translation at one end of a pair (RFC 4787): the ports of UDP and TCP
-// that hosts behind it send from are others beyond it, until they are replaced (rebound). Addresses
-// stay.
+// Network address and port translation at one end of a pair (RFC 4787): the UDP and TCP ports from
+// which hosts behind it send are replaced beyond it by other ports, which change at each rebinding.
+// Addresses stay.
 //
 // The mapping and the filtering are endpoint-independent (RFC 4787 sections 4.1 and 5): each
-// address and port behind it has one port outside, to which everybody may send. What comes for a
-// port that has no binding is dropped. Frames to groups, later fragments and other protocols pass
-// as they are; packets that ICMP errors quote are translated like those that they answer.
+// address and port behind it has one port outside, to which any host may send. Packets to a port
+// that has no binding are dropped. Frames to groups, later fragments and other protocols pass as
+// they are; packets that ICMP errors quote are translated like those that they answer.
 #pragma once
 
 #include <atomic>
@@ -37,8 +37,8 @@ class NatTable {
 
   // Throws UsageError if the direction may not have this part: a pair has one NAT.
   void Check(Direction outward, const std::optional<NatSpec>& spec) const;
-  // Frames of this direction leave through the NAT from now on (or, without a part, do not). What
-  // was bound is bound no more. `now`: absent before the path begins.
+  // Makes frames of this direction leave through the NAT from now on (or, without a part, not any
+  // more). All bindings end. `now`: absent before the path begins.
   void Set(Direction outward, const std::optional<NatSpec>& spec, std::optional<Instant> now);
   // The direction that leaves through the NAT, if there is one at present.
   std::optional<Direction> Outward() const {
@@ -47,8 +47,8 @@ class NatTable {
   // The path begins to exist; the times of the SPEC are counted from here. Without this call it
   // does so with the first frame.
   void Begin(Instant now);
-  // Translates a frame as it passes the NAT at `now`; false: the frame is to be dropped. The
-  // instants of one direction do not decrease.
+  // Translates a frame as it passes the NAT at `now`; returns false if the frame must be dropped.
+  // The instants of one direction do not decrease.
   bool Translate(Direction direction, wire::Bytes frame, Instant now);
 
  private:
@@ -60,8 +60,8 @@ class NatTable {
   };
   // The bindings from one rebinding to the next. Addresses are the same on both sides.
   struct Bindings {
-    std::map<Endpoint, uint16_t> outside;  // by the endpoint behind the NAT
-    std::map<Endpoint, uint16_t> inside;   // by the endpoint that others see
+    std::map<Endpoint, uint16_t> outside;  // key: the endpoint behind the NAT
+    std::map<Endpoint, uint16_t> inside;   // key: the endpoint that hosts beyond the NAT see
   };
 
   void Advance(Instant now);
@@ -76,7 +76,7 @@ class NatTable {
   // The directions' instants differ a little: a frame of one can be due before a rebinding that a
   // frame of the other has already seen.
   Bindings current_, previous_;
-  Instant since_;                    // of current_
+  Instant since_;                    // begin of current_
   Instant next_ = Instant::Never();  // the next rebinding
   bool begun_ = false;
 };

@@ -1,4 +1,4 @@
-// The part of a SPEC that says that a link begins in a network behind a NAT.
+// The part of a SPEC by which a link begins in a network behind a NAT.
 #pragma once
 
 #include <cstdint>

@@ -166,7 +166,7 @@ TEST(NatTest, HasRoomForSoManyAndNoMore) {
   EXPECT_TRUE(home.Out(0, AtMs(2)));
 }
 
-// Whoever is behind the NAT knows the error by the port that it sent from.
+// A host behind the NAT recognizes the error by the port that it sent from.
 TEST(NatTest, ErrorsReachTheirSender) {
   Home home;
   Frame sent = SentFrom(5000);
@@ -182,7 +182,7 @@ TEST(NatTest, ErrorsReachTheirSender) {
 TEST(NatTest, ErrorsAboutAnswersNameThePortThatTheServerKnows) {
   Home home;
   const uint16_t seen = home.Out(5000, AtMs(1)).value();
-  const Frame answer = AnswerTo(5000);  // as the client got it
+  const Frame answer = AnswerTo(5000);  // the answer that the client received
   const std::string quoted(reinterpret_cast<const char*>(answer.data()) + 14, 28);
   Frame error = Build(Ethernet{} / Ipv4{.source = kClient, .destination = kServer} /
                       Icmp{.type = 3, .code = 3} / Payload{quoted});

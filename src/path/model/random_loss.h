@@ -1,4 +1,5 @@
-// Loss by chance: independent, or with a correlation between neighbours; at most so many in a row.
+// Loss by chance: independent, or with a correlation between neighbours; optionally with a maximum
+// of losses in a row.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,15 @@
 
 namespace viaduct::path {
 
-// `run` limits the losses in a row: the packet after so many passes, whatever was decided about it.
-// So the losses are those of the same seed without `run`, except for these packets. Without `run`
-// losses come in geometric runs, each going on with probability a = correlation + (1 - correlation)
-// * probability; of a run of L packets L / (run + 1) pass, rounded down. The share of losses in the
-// long run is therefore probability * (1 - a^run) / (1 - a^(run + 1)).
+// `run` limits the losses in a row: the packet after `run` losses passes, even if it was chosen to
+// be lost. So the losses are those of the same seed without `run`, except for these packets.
+// Without `run` losses are in geometric runs, each continuing with probability a = correlation + (1
+// - correlation) * probability; of a run of L packets L / (run + 1) pass, rounded down. The share
+// of losses in the long run is therefore probability * (1 - a^run) / (1 - a^(run + 1)).
 struct RandomLoss {
   Chance chance;
-  uint64_t run = 0;  // the most losses in a row; 0: any number
-  uint64_t row = 0;  // state: how many packets before the next one were lost without a break
+  uint64_t run = 0;  // maximum number of losses in a row; 0: no limit
+  uint64_t row = 0;  // state: number of packets lost without a break before the next one
   friend bool operator==(const RandomLoss&, const RandomLoss&) = default;
 
   // Throws UsageError if the numbers contradict each other.

@@ -15,7 +15,7 @@ struct SlotSpec {
   Duration delay;                           // until the next slot: at least this, or its mean
   std::optional<Duration> max;              // uniform from delay to max; absent: always delay
   std::optional<Duration> jitter;           // instead of max: the unit of the distribution
-  std::optional<std::string> distribution;  // of the jitter, as in DelaySpec
+  std::optional<std::string> distribution;  // distribution of the jitter, as in DelaySpec
   std::optional<int64_t> packets, bytes;    // limits of one slot
   friend bool operator==(const SlotSpec&, const SlotSpec&) = default;
 

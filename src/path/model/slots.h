@@ -1,5 +1,5 @@
 // The slot stage: packets wait for the next slot and leave together, in the order in which they
-// came.
+// arrived.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace viaduct::path {
 
-// The instants of the slots. A packet that finds no slot to come opens one, whose instant is drawn
+// The instants of the slots. A packet that finds no future slot opens one, whose instant is drawn
 // from then on; a slot that is full opens the next one at its own instant.
 class Slots {
  public:
@@ -35,12 +35,12 @@ class SlotStage {
  public:
   explicit SlotStage(RandomStream random) : random_(random) {}
 
-  // The slots of packets pushed from now on; those that wait already keep theirs.
+  // Sets the slots of packets pushed from now on; those that wait already keep theirs.
   void Set(std::optional<Slots> slots) { slots_ = std::move(slots); }
   bool HasSlots() const { return slots_.has_value(); }
   // Takes a packet that is ready at packet.ready, which must not decrease. Requires slots.
   void Push(Packet packet);
-  // When the first packet leaves; Never when there is none.
+  // Returns the instant at which the first packet leaves; Never when there is none.
   Instant Next() const { return next_; }
   // Takes the packet that leaves at Next(); packet.ready is that instant.
   Packet PopFirst();
@@ -52,7 +52,7 @@ class SlotStage {
   std::optional<Slots> slots_;
   MemoryFifo line_;
   Instant next_ = Instant::Never();
-  Instant last_;  // of the packet that came last
+  Instant last_;  // leaving instant of the packet that arrived last
 };
 
 }  // namespace viaduct::path

@@ -19,7 +19,7 @@ Slots MakeSlots(std::string_view value) {
   return Slots(spec, {});
 }
 
-// When packets of 1000 bytes leave that are ready at these milliseconds.
+// Returns the times at which packets of 1000 bytes leave that are ready at these milliseconds.
 std::vector<int64_t> LeaveMs(std::string_view value, const std::vector<int64_t>& ready) {
   SlotStage stage(RandomStream(1, "slot"));
   stage.Set(MakeSlots(value));
@@ -41,13 +41,13 @@ TEST(SlotsTest, WhatAccumulatesLeavesTogether) {
   EXPECT_EQ(LeaveMs("10ms", {0, 3, 10, 11, 40}), (Ms{10, 10, 10, 21, 50}));
 }
 
-// A full slot opens the next one at its own instant, whenever the next packet comes.
+// A full slot opens the next one at its own instant, regardless of the arrival of the next packet.
 TEST(SlotsTest, AFullSlotOpensTheNext) {
   EXPECT_EQ(LeaveMs("10ms:packets=2", {0, 1, 2, 3, 4, 29, 31}), (Ms{10, 10, 20, 20, 30, 30, 40}));
   EXPECT_EQ(LeaveMs("10ms:packets=1", {0, 15, 50}), (Ms{10, 20, 60}));
 }
 
-// As in netem, the packet that exceeds the limit still leaves.
+// The packet that exceeds the limit still leaves, as in netem.
 TEST(SlotsTest, BytesAreCountedAfterThePacket) {
   EXPECT_EQ(LeaveMs("10ms:bytes=1500B", {0, 1, 2, 3}), (Ms{10, 10, 20, 20}));
   EXPECT_EQ(LeaveMs("10ms:bytes=1kB", {0, 1, 2}), (Ms{10, 20, 30}));
@@ -69,7 +69,7 @@ TEST(SlotsTest, PacketsOfNewSlotsStayBehindThoseOfOldOnes) {
   for (const int64_t left : {50, 50, 65}) EXPECT_EQ(stage.PopFirst().ready, AtMs(left));
 }
 
-// The times from packets that come after each slot until they leave, in milliseconds.
+// Returns the times from the arrival of packets after each slot until they leave, in milliseconds.
 std::vector<double> Intervals(std::string_view value, size_t count) {
   Slots slots = MakeSlots(value);
   RandomStream random(5, "slot");

@@ -1,6 +1,6 @@
 // Packets ordered by the instant they are due, each exactly: a hierarchical timing wheel (Varghese
-// and Lauck 1987) whose slots are sorted when their time comes. Two wheels, of 8 us and of 34 ms a
-// slot, and a heap for what is due in more than 34 s. Insertion and removal take constant time; no
+// and Lauck 1987) whose slots are sorted when their time begins. Two wheels, of 8 us and of 34 ms a
+// slot, and a heap for packets due in more than 34 s. Insertion and removal take constant time; no
 // packet waits for another, and packets due at one instant leave in the order of their turns.
 #pragma once
 
@@ -19,7 +19,7 @@ class TimingWheel {
   // packet.ready is when it is due; packet.turn orders packets of the same instant. `now` is at
   // most packet.ready and must not decrease.
   void Insert(const Packet& packet, Instant now);
-  // When the first packet is due; Never when there is none.
+  // Returns the instant at which the first packet is due; Never when there is none.
   Instant Next() const { return next_; }
   // The turn of the packet that is due at Next(); unspecified when there is none.
   uint32_t NextTurn();
@@ -67,7 +67,7 @@ class TimingWheel {
   Index free_ = kNone;
   std::vector<Index> now_;  // due in the slot of cursor_ (or before), the first one last
   std::vector<Index> near_, far_, later_;  // heads of lists; lists; a heap
-  std::vector<Instant> far_next_;          // of each far slot
+  std::vector<Instant> far_next_;          // minimum instant in each far slot
   Occupied<kNearBits> near_occupied_;
   Occupied<kFarBits> far_occupied_;
   int64_t cursor_ = 0;  // tick: what is due earlier is in now_

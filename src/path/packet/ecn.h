@@ -15,7 +15,7 @@ unsigned EcnOf(std::span<const std::byte> frame);
 // IP: the caller then has to drop it (RFC 3168 section 5).
 bool MarkCongestionExperienced(std::span<std::byte> frame);
 
-// The same for a packet of a store; sets packet.marked.
+// Marks a packet of a store in the same way; sets packet.marked.
 bool Mark(Packet& packet, FrameStore& store);
 
 }  // namespace viaduct::path

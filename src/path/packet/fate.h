@@ -1,5 +1,4 @@
-// What can happen to a packet in a pipeline. Every packet has exactly one fate, and each fate is
-// counted.
+// The fates of packets in a pipeline. Every packet has exactly one fate, and each fate is counted.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@ enum class Fate : uint8_t {
   kAqm,         // active queue management
   kNoMemory,    // frame memory at its limit (--memory), with no disk to go to
   kDiskBehind,  // spill to disk could not keep up, or the disk is full
-  kNoBinding,   // a NAT had no binding for its port, or no room for one
+  kNoBinding,   // a NAT had no binding for its port, or no free port
   kRefused,     // after the path: the far interface is down or gone, or its MTU is smaller
   kCount,
 };
@@ -36,12 +35,12 @@ struct Counters {
   uint64_t marked = 0;     // ECN CE set
   uint64_t reordered = 0;  // not delayed by the reorder stage
   uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
-  // So many were delivered, but have not left: they wait still.
+  // Removes packets that were delivered to a port but have not left: they still wait.
   void Withdraw(uint64_t packets, uint64_t bytes) {
     fates[static_cast<size_t>(Fate::kDelivered)] -= packets;
     delivered_bytes -= bytes;
   }
-  // So many were delivered, but then refused.
+  // Counts packets as refused that were delivered to a port, but which it refused.
   void Refuse(uint64_t packets, uint64_t bytes) {
     Withdraw(packets, bytes);
     fates[static_cast<size_t>(Fate::kRefused)] += packets;
@@ -59,7 +58,7 @@ class FateObserver {
   virtual void OnFate(const Packet& packet, Fate fate, Instant at) = 0;
 };
 
-// Receives the packets that a queue discipline drops: counts them, tells the observer, frees the
+// Receives the packets that a queue discipline drops: counts them, calls the observer, frees the
 // frames.
 class DropSink {
  public:

@@ -12,7 +12,7 @@
 
 namespace viaduct::path {
 
-// Identifies a frame in a FrameStore. Owned by whoever holds it; released with FrameStore::Free().
+// Identifies a frame in a FrameStore. Owned by its holder; released with FrameStore::Free().
 using FrameHandle = uint32_t;
 inline constexpr FrameHandle kNoFrame = UINT32_MAX;
 
@@ -31,7 +31,8 @@ struct Packet {
 };
 static_assert(std::is_trivially_copyable_v<Packet> && sizeof(Packet) == 40);
 
-// Whether turn a came before b; turns wrap, and less than 2^31 packets are under way at a time.
+// Returns whether turn a precedes b; turns wrap, and less than 2^31 packets are under way at a
+// time.
 inline bool TurnBefore(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
 
 // Holds the frames' bytes. Stages that need no bytes never call it.
@@ -56,7 +57,7 @@ class FrameStore {
 class Fifo {
  public:
   virtual ~Fifo() = default;
-  // Returns false if there is no room (memory limit, disk full, disk too slow); the caller then
+  // Returns false if there is no space (memory limit, disk full, disk too slow); the caller then
   // keeps the packet.
   virtual bool Push(const Packet& packet) = 0;
   // After Push() returned false: whether a disk was the reason (Fate::kDiskBehind), and not memory.

@@ -1,4 +1,5 @@
-// What the stages of a pipeline are constructed with, besides their part of the SPEC.
+// The arguments with which the stages of a pipeline are constructed, in addition to their part of
+// the SPEC.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +22,18 @@ using FileReader = std::function<std::string(const std::string& path)>;
 struct PipelineOptions {
   uint64_t seed = 1;
   std::string name;      // with the seed, names this pipeline's random streams
-  std::string pair;      // the same for what both directions share
+  std::string pair;      // with the seed, names the random streams that both directions share
   FifoMaker make_fifo;   // creates each Fifo the pipeline needs; in memory when absent
   FileReader read_file;  // when absent a SPEC that names a file is an error
-  // The longest frame of the link, its MTU with the Ethernet header: MAXPACKET of the disciplines.
+  // The maximum frame length of the link, MTU and Ethernet header: MAXPACKET of the disciplines.
   uint32_t max_packet = 1514;
   // Bytes of a tag that frames have on the link but not in the pipeline: they count for the rate.
   int64_t tag_bytes = 0;
   // The NAT of the pair, for both of its pipelines and those of its classes; when absent a SPEC
   // that has one is an error.
   std::shared_ptr<Nat> nat;
-  Direction direction = Direction::kUp;  // of the pipeline in its pair
-  bool is_class = false;                 // the pipeline is one of a class of the pair's packets
+  Direction direction = Direction::kUp;  // direction of the pipeline in its pair
+  bool is_class = false;                 // the pipeline is that of a class of the pair's packets
   // The shared links of the pipeline's thread; when absent a SPEC that names one is an error.
   SharedLinks* links = nullptr;
   // Called when another pipeline's call has given this one a packet: NextEvent() may have changed.

@@ -21,9 +21,10 @@ class Bottleneck {
   // first packet.
   void Begin(Instant now);
   // Takes a packet that arrives at `now` (or the queue drops it). Pop must have returned nothing
-  // for `now` before: at the same instant departures make room for arrivals.
+  // for `now` before: at the same instant departures make space for arrivals.
   void Push(Packet packet, Instant now, DropSink& drops);
-  // When Pop has something to do next; Never when nothing waits or the bottleneck is Stalled.
+  // Returns the instant at which Pop has something to do next; Never when nothing waits or the
+  // bottleneck is Stalled.
   Instant NextEvent() const { return Stalled() ? Instant::Never() : next_; }
   // The next packet whose last bit has left by `now`, in order; packet.ready is that instant.
   std::optional<Packet> Pop(Instant now, DropSink& drops);
@@ -38,7 +39,7 @@ class Bottleneck {
   // the rules of the old one, and do not count for the limit of the new one.
   void ChangeQueue(std::unique_ptr<QueueDiscipline> queue, Instant now);
 
-  // These count both waiting packets and the one being sent.
+  // Both count the waiting packets and the one that is being sent.
   uint64_t packets() const;
   uint64_t bytes() const;
 

@@ -78,7 +78,7 @@ TEST(Bottleneck, WhatIsSentIsNotInTheQueue) {
   for (uint64_t i = 1; i <= 4; ++i) path.Push(MakePacket(i, 1000), AtMs(0), drops);
   EXPECT_THAT(drops.all, ElementsAre(Drops::Dropped{4, Fate::kQueueFull, AtMs(0)}));
   EXPECT_THAT(PopAll(path, AtMs(1), drops), ElementsAre(Left{1, 1000000}));
-  path.Push(MakePacket(5, 1000), AtMs(1), drops);  // at one instant, leaving makes room
+  path.Push(MakePacket(5, 1000), AtMs(1), drops);  // at one instant, leaving makes space
   EXPECT_EQ(drops.all.size(), 1u);
 }
 
@@ -184,8 +184,8 @@ TEST(Bottleneck, SaysWhatHadNoRoom) {
   }
 }
 
-// Over many seeds: whatever happens, each packet leaves or is dropped, once, and those that leave
-// do so in order, never faster than the rate.
+// Over many seeds each packet leaves or is dropped, once, and those that leave do so in order,
+// never faster than the rate.
 TEST(BottleneckProperty, NothingIsLostUncountedAndOrderIsKept) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     RandomStream random(seed, "bottleneck");

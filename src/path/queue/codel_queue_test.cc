@@ -65,8 +65,8 @@ TEST(Codel, WhatIsDroppedIsTheOldestAndTheNextIsSent) {
   EXPECT_THAT(codel.drops.numbers(), ElementsAre(2));
 }
 
-// When polled late, it performs all drops of the control law until then at once, each computed from
-// the law's own instant.
+// When polled late, the discipline performs all drops of the control law until then at once, each
+// computed from the law's own instant.
 TEST(Codel, CatchesUp) {
   Codels codel;
   codel.Fill(1000);

@@ -27,7 +27,7 @@ Aqm ParseAqm(std::string_view value);
 std::string FormatAqm(const Aqm& aqm);
 
 // `store` must outlive the discipline. Its random numbers are those of options.Stream("queue").
-// `overhead`: what each packet needs on the link besides its bytes, for limits in time.
+// `overhead`: added to each packet's bytes on the link, for limits in time.
 std::unique_ptr<QueueDiscipline> MakeQueueDiscipline(const QueueSpec& spec, FrameStore& store,
                                                      const PipelineOptions& options,
                                                      const FrameOverhead& overhead = {});

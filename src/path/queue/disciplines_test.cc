@@ -50,7 +50,7 @@ const char* const kQueues[] = {
     "aqm=dualpi2",
     "aqm=dualpi2:target=1ms,update=1ms,step=0,range=1ms,classic=50% queue=60p"};
 
-// A few flows, some of them ECN-capable, in bursts; a packet's number tells its flow.
+// A few flows, some of them ECN-capable, in bursts; a packet's number determines its flow.
 struct Traffic {
   Traffic(const std::string& spec, uint64_t seed) : random(seed, "traffic") {
     const Spec parsed = ParseSpec(spec);
@@ -133,7 +133,7 @@ TEST_P(EveryBottleneck, IsTheSameForTheSameSeed) {
   for (int i = 0; i < 1000; ++i) {
     one.Push();
     two.Push();
-    // One is polled at every event, two only when a packet comes.
+    // `one` is polled at every event, `two` only when a packet arrives.
     while (one.path->NextEvent() <= one.now + Duration::Milliseconds(1)) {
       const Instant next = one.path->NextEvent();
       if (next > two.now) break;
@@ -148,7 +148,7 @@ TEST_P(EveryBottleneck, IsTheSameForTheSameSeed) {
 
 TEST_P(EveryBottleneck, ChangesInFlightLoseNothing) {
   Traffic traffic(spec(), 9);
-  // Without the flows' order: what waited leaves in the old discipline's order, which is its own.
+  // Traffic without the flows' order: waiting packets leave in the order of the old discipline.
   for (const char* other : kQueues) {
     for (int i = 0; i < 50; ++i) traffic.Push();
     traffic.PopUntil(traffic.now);

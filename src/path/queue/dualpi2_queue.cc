@@ -7,7 +7,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr uint64_t kNotMarkedAlone = 1;  // Th_len: so many L4S packets wait without a mark
+constexpr uint64_t kNotMarkedAlone = 1;  // Th_len: number of waiting L4S packets without marks
 
 // The function `recur`: true with this likelihood, at regular distances.
 bool Recurs(double& count, double likelihood) {
@@ -126,7 +126,7 @@ void DualPi2Queue::UpdateUntil(Instant now) {
   if (!next_update_) next_update_ = now + parameters_.update;
   while (*next_update_ <= now) {
     if (Empty() && probability_ == 0 && old_delay_ == Duration()) {
-      // Nothing changes any more, so all idle periods are skipped at once.
+      // All values are constant from here on, so all idle periods are skipped at once.
       *next_update_ += parameters_.update * ((now - *next_update_) / parameters_.update + 1);
       return;
     }

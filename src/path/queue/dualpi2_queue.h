@@ -20,7 +20,7 @@ struct DualPi2Parameters {
   double beta = 3.2;                             // 1/s
   double coupling = 2;                           // k
   Duration step = Duration::Milliseconds(1);     // minTh: L4S packets are marked from this delay on
-  Duration range;                                // of the ramp to probability 1; zero: a step
+  Duration range;                                // width of the ramp to probability 1; zero: a step
   double classic = 0.1;                          // share of the bytes, while L4S packets wait too
 
   static std::span<const Parameter<DualPi2Parameters>> Table();
@@ -58,7 +58,7 @@ class DualPi2Queue : public QueueDiscipline {
   FrameStore& store_;
   QueueLimit limit_;
   MemoryFifo l4s_, classic_;
-  double first_credit_, credit_;  // of classic packets, in bytes; below zero: L4S packets are next
+  double first_credit_, credit_;  // bytes for classic packets; zero or below: L4S packets are next
   double most_squared_;           // p_Cmax: from there on, ECN-capable packets are dropped, too
   double probability_ = 0;        // p'
   double coupled_ = 0;            // p_CL

@@ -59,7 +59,7 @@ TEST(DualPi2, ClassicPacketsHaveTheirShareOfTheBytes) {
   EXPECT_NEAR(static_cast<double>(classic) / static_cast<double>(l4s + classic), 0.1, 0.005);
 }
 
-// From a delay of 1 ms on every L4S packet is marked, unless one or none is left behind it.
+// From a delay of 1 ms on every L4S packet is marked, unless at most one packet is left behind it.
 TEST(DualPi2, TheStepMarksL4sPackets) {
   const auto marks = [](Duration delay, int packets, DualPi2Parameters parameters = {}) {
     Dual dual(parameters);
@@ -242,8 +242,8 @@ TEST(DualPi2, DecidesAsThePseudoCodePacketByPacket) {
   for (const char kind : {'s', 'm', 'd'}) EXPECT_GT(kinds[kind], 1000) << kind;
 }
 
-// Of the same probability p', L4S packets are marked with k p' and the others dropped with p'^2:
-// for the two rates of congestion signals, drops = (marks / k)^2.
+// L4S packets are marked with k p' and classic packets are dropped with p'^2, of the same
+// probability p': for the two rates of congestion signals, drops = (marks / k)^2.
 TEST(DualPi2, MarksAreCoupledToTheSquareRootOfDrops) {
   for (const double k : {2.0, 1.0}) {
     DualPi2Parameters parameters;
@@ -270,7 +270,7 @@ TEST(DualPi2, MarksAreCoupledToTheSquareRootOfDrops) {
     const auto dropped = static_cast<double>(
         std::count_if(dual.drops.all.begin(), dual.drops.all.end(),
                       [](const Drops::Dropped& each) { return each.at > AtMs(20000); }));
-    const double drops = dropped / (l4s + dropped);  // as many classic packets arrive
+    const double drops = dropped / (l4s + dropped);  // equal arrival rates of both kinds
     EXPECT_NEAR(drops, std::pow(marked / l4s / k, 2), 0.005) << "k = " << k;
     EXPECT_NEAR(drops, 2 * (1 - 0.78 / 0.8), 0.005) << "what is too much";
   }

@@ -29,7 +29,7 @@ class FifoQueue : public QueueDiscipline {
   bool Fits(const Packet& packet) const {
     return limit_.Fits(fifo_->packets(), fifo_->bytes(), packet, on_link_);
   }
-  // Takes the packet, or drops it if the Fifo has no room.
+  // Takes the packet, or drops it if the Fifo is full.
   void Append(Packet packet, Instant now, DropSink& drops) {
     packet.ready = now;
     if (fifo_->Push(packet)) {
@@ -54,8 +54,8 @@ class FifoQueue : public QueueDiscipline {
   uint64_t on_link_ = 0;  // bytes there of what waits
 };
 
-// Head drop: a full queue drops its oldest packets to make room for what arrives, so that what is
-// sent is fresh (and a sender hears of the loss earlier).
+// Head drop: a full queue drops its oldest packets to make space for arrivals, so that the packets
+// sent are fresh (and a sender detects the loss earlier).
 class HeadDropQueue : public FifoQueue {
  public:
   using FifoQueue::FifoQueue;

@@ -59,7 +59,7 @@ std::optional<uint32_t> FlowQueues::Turn() {
   return std::nullopt;
 }
 
-// An emptied new queue goes through the old ones once before it can be new again: otherwise it
+// An emptied new queue passes through the old ones once before it can be new again: otherwise it
 // could starve them.
 void FlowQueues::NothingSent() {
   const uint32_t flow = RemoveFirst(*round_);

@@ -59,7 +59,7 @@ class FlowQueues {
   PacketLists lists_;
   std::vector<Flow> flows_;
   Round new_, old_;
-  Round* round_ = &new_;  // of the flow whose turn it is
+  Round* round_ = &new_;  // the list of the flow whose turn it is
   uint64_t packets_ = 0, bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// FQ-CoDel (RFC 8290): each flow has a queue of its own, controlled by CoDel; queues are served by
+// FQ-CoDel (RFC 8290): each flow has a separate queue, controlled by CoDel; queues are served by
 // deficit round robin, those of flows that build no queue first.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace viaduct::path {
 
 struct FqCodelParameters {
-  CodelParameters codel{.ecn = true};  // as net/sched/sch_fq_codel.c
+  CodelParameters codel{.ecn = true};  // default of net/sched/sch_fq_codel.c
   uint32_t flows = 1024;               // section 5.2.4
   int64_t quantum = 1514;              // bytes, section 5.2.3
 
@@ -41,7 +41,7 @@ class FqCodelQueue : public QueueDiscipline {
   CodelParameters parameters_;
   FrameStore& store_;
   FlowQueues flows_;
-  std::vector<Codel> codels_;  // by flow
+  std::vector<Codel> codels_;  // indexed by flow
 };
 
 }  // namespace viaduct::path

@@ -53,7 +53,7 @@ struct FqCodel {
   FqCodelQueue queue;
 };
 
-// The tests' few flows are in queues of their own.
+// The few flows of the tests are in separate queues.
 TEST(FqCodel, TheFlowsOfTheseTestsDoNotCollide) {
   FqCodel fq;
   std::set<uint64_t> queues;
@@ -94,7 +94,7 @@ TEST(FqCodel, SharesBytesNotPackets) {
   }
 }
 
-// Section 3: a flow that builds no queue goes before those that do.
+// Section 3: a flow that builds no queue is served before those that do.
 TEST(FqCodel, ASparseFlowGoesFirst) {
   FqCodel fq;
   for (int i = 0; i < 100; ++i) fq.Put(1, 1514);
@@ -103,7 +103,8 @@ TEST(FqCodel, ASparseFlowGoesFirst) {
   for (int round = 0; round < 20; ++round) {
     fq.Put(7, 200);
     EXPECT_EQ(fq.Take(), 7) << round;
-    // It leaves the new queues only after one turn with the old ones (no starving): here two flows.
+    // The flow leaves the new queues only after one turn with the old ones (no starving): here two
+    // flows.
     for (int i = 0; i < 4; ++i) EXPECT_NE(fq.Take(), 7);
   }
 }

@@ -1,4 +1,4 @@
-// FQ-PIE (net/sched/sch_fq_pie.c): each flow has a queue of its own, controlled by PIE; queues are
+// FQ-PIE (net/sched/sch_fq_pie.c): each flow has a separate queue, controlled by PIE; queues are
 // served as FQ-CoDel's.
 #pragma once
 
@@ -42,7 +42,7 @@ class FqPieQueue : public QueueDiscipline {
   FrameStore& store_;
   PieControl control_;
   FlowQueues flows_;
-  std::vector<PieControl::State> states_;  // by flow
+  std::vector<PieControl::State> states_;  // indexed by flow
 };
 
 }  // namespace viaduct::path

@@ -1,7 +1,6 @@
-// What a frame takes on the link besides its own bytes: headers and trailers of the medium, and how
-// it is framed. The same sizes as those of CAKE's shaper (net/sched/sch_cake.c,
-// cake_calc_overhead), except that they count from the Ethernet header on and not from the IP
-// header.
+// The size of a frame on the link in addition to its own bytes: headers and trailers of the medium,
+// and the framing. The sizes are those of CAKE's shaper (net/sched/sch_cake.c, cake_calc_overhead),
+// except that they count from the Ethernet header on and not from the IP header.
 #pragma once
 
 #include <algorithm>

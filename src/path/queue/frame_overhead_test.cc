@@ -34,7 +34,7 @@ TEST(FrameOverheadTest, PtmAddsAByteTo64) {
   EXPECT_EQ(OnLink("0:ptm", 65), 67);
 }
 
-// What cake_calc_overhead() gives for an IP packet of 1500 and one of 40 bytes.
+// Expects the results of cake_calc_overhead() for an IP packet of 1500 and one of 40 bytes.
 TEST(FrameOverheadTest, CakesKeywords) {
   const auto expect = [](std::string_view name, int64_t of_1500, int64_t of_40) {
     EXPECT_EQ(OnLink(name, 1514), of_1500) << name;

@@ -86,7 +86,7 @@ TEST(MahimahiRate, APacketGoesOnInTheNextOpportunity) {
 TEST(MahimahiRate, AnOpportunityWithoutPacketIsLost) {
   Replay run({5, 10, 20});
   run.Push(AtMs(0), 100);
-  run.Push(AtMs(5), 100);  // 5 has passed when it comes, though 1404 bytes of it are unused
+  run.Push(AtMs(5), 100);  // arrives after opportunity 5, of which 1404 bytes are unused
   run.Push(AtMs(11), 1504);
   run.Push(AtMs(47), 1504);
   run.PopUntil(AtMs(100));

@@ -58,7 +58,7 @@ void PieControl::UpdateUntil(State& state, Instant now) const {
   while (*state.next_update <= now) {
     if (state.probability == 0 && state.delay == Duration() && state.old_delay == Duration()) {
       state.burst_allowance = parameters_.max_burst;
-      // Nothing changes any more, so all idle periods are skipped at once.
+      // All values are constant from here on, so all idle periods are skipped at once.
       *state.next_update +=
           parameters_.update * ((now - *state.next_update) / parameters_.update + 1);
       return;

@@ -28,7 +28,7 @@ struct PieParameters {
 
 class PieControl {
  public:
-  // Of one queue.
+  // The state of one queue.
   struct State {
     double probability = 0;  // drop_prob_
     double accumulated = 0;  // accu_prob_
@@ -51,7 +51,8 @@ class PieControl {
   }
   // Runs all updates that are due at `now`; the first is due T_UPDATE after the first call.
   void UpdateUntil(State& state, Instant now) const;
-  // Whether a packet that arrives while `bytes` wait is to be dropped; it may be marked instead.
+  // Returns whether a packet that arrives while `bytes` wait must be dropped; it may be marked
+  // instead.
   bool Drops(State& state, Packet& packet, uint64_t bytes);
   // A packet has been taken from the queue, which may be `empty` now.
   static void Sent(State& state, const Packet& packet, bool empty, Instant now) {

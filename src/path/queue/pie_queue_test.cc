@@ -106,7 +106,7 @@ TEST(Pie, DecaysWhenTheQueueIsEmpty) {
                    std::max(0.0, (before - 0.125 * 0.015 / step) * 0.98));
 }
 
-// Section 4.4: the first 150 ms of a burst pass; the allowance comes back when all is calm.
+// Section 4.4: the first 150 ms of a burst pass; the allowance is restored when the queue is calm.
 TEST(Pie, ABurstPassesFirst) {
   PieParameters parameters;
   parameters.alpha = 100;  // a probability of 1 soon
@@ -126,7 +126,7 @@ TEST(Pie, ABurstPassesFirst) {
   EXPECT_EQ(pie.queue.burst_allowance(), Duration::Milliseconds(150));
 }
 
-// Never with two frames or less waiting, whatever the probability.
+// No packet is dropped with two frames or less waiting, at any probability.
 TEST(Pie, KeepsTheLinkBusy) {
   PieParameters parameters;
   parameters.alpha = 1000;

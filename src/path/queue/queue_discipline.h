@@ -13,14 +13,14 @@
 
 namespace viaduct::path {
 
-// What every discipline is constructed with, besides its own parameters.
+// The arguments with which every discipline is constructed, in addition to its own parameters.
 struct QueueSetup {
   QueueSize limit;
   FrameStore& store;  // must outlive the discipline
   RandomStream random;
   FifoMaker make_fifo;          // in memory when absent
   uint32_t max_packet = 1514;   // PipelineOptions
-  FrameOverhead overhead = {};  // what each packet needs on the link besides its bytes
+  FrameOverhead overhead = {};  // added to each packet's bytes on the link
 };
 
 class QueueDiscipline {

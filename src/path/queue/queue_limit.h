@@ -15,13 +15,13 @@ class QueueLimit {
     const auto bits = static_cast<__int128>(limit_.amount) * rate / 1000000000;
     time_bytes_ = static_cast<uint64_t>(bits / 8);
   }
-  // What a packet takes on the link, of which limits in time are made.
+  // Returns the bytes of a packet on the link, which count for limits in time.
   uint64_t OnLink(const Packet& packet) const {
     return static_cast<uint64_t>(overhead_.Of(packet.bytes));
   }
-  // Whether a packet may join a queue of this length (`on_link`: the sum of OnLink; only for limits
-  // in time). An empty queue takes any packet: otherwise a limit below a frame's length would let
-  // nothing through an idle link.
+  // Returns whether a packet may join a queue of this length (`on_link`: the sum of OnLink; only
+  // for limits in time). An empty queue takes any packet: otherwise a limit below a frame's length
+  // would let nothing through an idle link.
   bool Fits(uint64_t packets, uint64_t bytes, const Packet& packet, uint64_t on_link = 0) const {
     if (packets == 0) return true;
     if (limit_.unit == QueueSize::Unit::kPackets)

@@ -17,9 +17,9 @@ struct QueueSize {
 
 constexpr QueueSize QueuePackets(int64_t packets) { return {QueueSize::Unit::kPackets, packets}; }
 
-// "100p", "64kB", "20ms"; greater than zero. Throws UsageError.
+// Parses "100p", "64kB", "20ms"; greater than zero. Throws UsageError.
 QueueSize ParseQueueSize(std::string_view text);
-// The same, but a time is not accepted.
+// Parses a queue size that may not be a time. Throws UsageError.
 QueueSize ParseQueueLength(std::string_view text);
 std::string FormatQueueSize(const QueueSize& size);
 

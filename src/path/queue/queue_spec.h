@@ -40,7 +40,7 @@ struct RateTrace {
 struct LinkSpec {
   std::optional<int64_t> rate;        // bit/s
   std::optional<RateTrace> trace;     // instead of rate
-  std::optional<std::string> shared;  // its name, if other directions share it
+  std::optional<std::string> shared;  // name of the link, if other directions share it
   std::optional<FrameOverhead> overhead;
   std::optional<int64_t> burst;  // bytes: depth of the token bucket
   bool HasRate() const { return rate || trace; }

@@ -29,8 +29,9 @@ struct RateSegments {
 // Throws UsageError naming `file` and the line: unreadable, unordered, never above zero.
 RateSegments ParseRateSeries(std::string_view text, const std::string& file);
 
-// As exact as ConstantRate: the remainder of rounding to nanoseconds is carried over, also from one
-// rate to the next. A packet being sent when the rate changes continues at the new rate.
+// A link whose rate changes over time. It is as exact as ConstantRate: the remainder of rounding to
+// nanoseconds is carried over, also from one rate to the next. A packet being sent when the rate
+// changes continues at the new rate.
 class RateSeries : public RateServer {
  public:
   explicit RateSeries(RateSegments series, FrameOverhead overhead = {});

@@ -70,7 +70,7 @@ TEST(RateSeries, ALastRateOfZeroStopsForGood) {
   EXPECT_EQ(link.Send(AtMs(1500), 1000), Instant::Never());
 }
 
-// In that case a change of the link lets the packet being sent leave.
+// After a last rate of zero, a change of the link lets the packet being sent leave.
 TEST(RateSeries, AnotherLinkTakesWhatWasStuck) {
   Bottleneck path(std::make_unique<FifoQueue>(InMemory(Packets(9))),
                   std::make_unique<RateSeries>(ParseRateSeries("0 8Mbit\n0.0005 0", "f")));

@@ -1,6 +1,7 @@
-// How fast a link sends: when it takes a packet and when the packet's last bit has left. It uses
-// model time only, so a late caller changes nothing. There is one class per kind: ConstantRate
-// here; TokenBucket (token_bucket.h), MahimahiRate (mahimahi_rate.h), RateSeries (rate_series.h).
+// The sending times of a link: when it takes a packet and when the packet's last bit has left. They
+// depend on model time only, so a late caller changes nothing. There is one class per kind:
+// ConstantRate here; TokenBucket (token_bucket.h), MahimahiRate (mahimahi_rate.h), RateSeries
+// (rate_series.h).
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,11 @@ class RateServer {
   // Sets the instant at which the link begins to exist: time 0 of a trace. Called once, before all
   // other functions.
   virtual void Begin(Instant) {}
-  // When an idle link takes a packet that arrives now. Never: the link has stopped permanently.
+  // Returns the instant at which an idle link takes a packet that arrives now. Never: the link has
+  // stopped permanently.
   virtual Instant StartIdle(Instant now) { return now; }
-  // When the link takes the next waiting packet after one whose transmission ended at `finish`.
+  // Returns the instant at which the link takes the next waiting packet after one whose
+  // transmission ended at `finish`.
   virtual Instant StartNext(Instant finish) { return finish; }
   // Takes a packet (`start`: the last result of StartIdle or StartNext) and returns when its last
   // bit has left; never before `start`.
@@ -49,7 +52,7 @@ class ConstantRate : public RateServer {
  private:
   int64_t rate_;
   FrameOverhead overhead_;
-  Instant finish_ = Instant::Never();  // of the previous packet
+  Instant finish_ = Instant::Never();  // end of the previous packet
   uint64_t remainder_ = 0;             // rounded off finish_, in 1/rate_ nanoseconds
 };
 

@@ -56,8 +56,8 @@ void RedQueue::SetRate(int64_t rate) {
 }
 
 // Section 4, Figure 2. While the queue is empty, the average decreases as if small packets had
-// passed, and by one sample at least with each packet that finds it empty: otherwise packets that
-// come faster than small ones are sent would all be dropped, for ever.
+// passed, and by at least one sample with each packet that finds it empty: otherwise packets that
+// arrive faster than small ones are sent would all be dropped, for ever.
 void RedQueue::UpdateAverage(Instant now) {
   if (!Empty()) {
     const auto queue = static_cast<double>(byte_mode_ ? bytes() : packets());

@@ -36,7 +36,7 @@ struct Red {
   RedQueue queue;
 };
 
-// With w_q = 1 the average is the queue itself: then it can be held where the test wants it.
+// With w_q = 1 the average is the queue length: the test can then set it.
 RedParameters Direct(int64_t min, int64_t max, double probability) {
   RedParameters parameters;
   parameters.min = Packets(min);

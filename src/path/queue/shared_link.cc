@@ -8,7 +8,7 @@
 namespace viaduct::path {
 namespace {
 
-// Nothing waits for a link without a rate.
+// A queue for a link without a rate: no packet waits for such a link.
 class NoQueue : public QueueDiscipline {
  public:
   void Enqueue(Packet packet, Instant now, DropSink&) override {

@@ -17,11 +17,11 @@ namespace viaduct::path {
 // give the same definition, but then it cannot be changed any more.
 class SharedLink final : private DropSink {
  public:
-  // What a pipeline does with its packets of the link.
+  // The functions of a pipeline that receive its packets from the link.
   class User {
    public:
     virtual ~User() = default;
-    // The last bit of the packet has left, at packet.ready.
+    // Receives a packet whose last bit has left, at packet.ready.
     virtual void Left(const Packet& packet) = 0;
     virtual void Dropped(const Packet& packet, Fate cause, Instant at) = 0;
   };
@@ -32,8 +32,8 @@ class SharedLink final : private DropSink {
   uint32_t Join(User* user);
   // Throws UsageError if the user may not give this definition (a link without a rate: none).
   void Check(uint32_t user, const LinkSpec& link, const QueueSpec& queue) const;
-  // The user gives its definition, made of `link` and `queue` (null: as they are); the first time
-  // both are needed. What waits already leaves at the new rate.
+  // Installs the user's definition, made of `link` and `queue` (null: unchanged); the first
+  // definition needs both. Packets that wait already leave at the new rate.
   void Define(uint32_t user, const LinkSpec& link, const QueueSpec& queue,
               std::unique_ptr<RateServer> server, std::unique_ptr<QueueDiscipline> discipline,
               Instant now);
@@ -47,7 +47,8 @@ class SharedLink final : private DropSink {
   void Push(uint32_t user, Packet packet, Instant now);
   // Performs what happens until `now`.
   void Advance(uint32_t user, Instant now);
-  // When Advance() has something to do; Never for all users but the one that called last.
+  // Returns the instant at which Advance() has something to do; Never for all users but the last
+  // caller.
   Instant NextEventOf(uint32_t user) const {
     return user == caller_ ? bottleneck_.NextEvent() : Instant::Never();
   }
@@ -64,7 +65,7 @@ class SharedLink final : private DropSink {
   std::vector<User*> users_;
   Bottleneck bottleneck_;
   std::set<uint32_t> definers_;
-  LinkSpec link_;  // of their definition
+  LinkSpec link_;  // the link that the users in definers_ defined
   QueueSpec queue_;
   uint32_t caller_ = kNobody;
   bool begun_ = false;

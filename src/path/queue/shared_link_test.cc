@@ -98,7 +98,7 @@ TEST(SharedLinkTest, PipelinesContendForOneRate) {
   EXPECT_THAT(sharing.woken, testing::Contains(1));
 }
 
-// The queue's limit is one for all; who is dropped is told to its own pipeline.
+// All users share the queue's limit; a drop is reported to the pipeline of the dropped packet.
 TEST(SharedLinkTest, TheQueueIsShared) {
   Sharing sharing({"rate=8Mbit queue=4p drop=head link=air", "link=air"}, true);
   for (int i = 0; i < 4; ++i) sharing.Push(0, 1000, At(0));
@@ -163,7 +163,8 @@ TEST(SharedLinkTest, IsOneLink) {
   }
 }
 
-// Whoever polls when: the fates are the same, and observers see theirs in the order of time.
+// The order in which callers poll does not matter: the fates are the same, and each observer gets
+// the fates of its pipeline in the order of time.
 TEST(SharedLinkTest, TheCallersClockDoesNotMatter) {
   for (const char* spec : kShared) {
     SCOPED_TRACE(spec);
@@ -219,7 +220,7 @@ std::string ErrorOf(Use use) {
   return "accepted";
 }
 
-// As of the nodes of a shared medium, whose SPEC is one.
+// The nodes of a shared medium give the same definition, because the medium has one SPEC.
 TEST(SharedLinkTest, SeveralMayGiveTheSameRateAndThenNoneChangesIt) {
   const std::string spec = "rate=8Mbit queue=50p link=air";
   Sharing sharing({spec, spec, spec + " loss=1%"});

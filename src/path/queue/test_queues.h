@@ -1,4 +1,5 @@
-// For tests of queues and links: packets with a number and a size, real frames, recorded drops.
+// Utilities for tests of queues and links: packets with a number and a size, real frames, recorded
+// drops.
 #pragma once
 
 #include <map>
@@ -40,7 +41,7 @@ inline QueueSetup InMemory(QueueSize limit, FrameStore& frames,
                            RandomStream random = {1, "queue"}) {
   return {limit, frames, random, {}};
 }
-// The same with a Fifo supplied by the test.
+// Returns the arguments of a discipline whose Fifo is supplied by the test.
 inline QueueSetup SetupOn(std::unique_ptr<Fifo> fifo, QueueSize limit, FrameStore& frames) {
   QueueSetup setup = InMemory(limit, frames);
   setup.make_fifo = [fifo = std::make_shared<std::unique_ptr<Fifo>>(std::move(fifo))] {

@@ -5,7 +5,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr __int128 kBitNanoseconds = __int128{8} * 1000000000;  // of a byte at 1 bit/s
+constexpr __int128 kBitNanoseconds = __int128{8} * 1000000000;  // time of one byte at 1 bit/s
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 
 namespace viaduct::path {
 
-// It is exact: tokens are kept as the instant at which the bucket is full, as a fraction, so the
-// long-run rate has no error. A frame of more than `burst` bytes is not dropped (unlike in TBF): it
-// leaves when the tokens it needs beyond a full bucket would have arrived.
+// The rate is exact: tokens are kept as the instant at which the bucket is full, as a fraction, so
+// the long-run rate has no error. A frame of more than `burst` bytes is not dropped (unlike in
+// TBF): it leaves when the tokens it needs beyond a full bucket would have arrived.
 class TokenBucket : public RateServer {
  public:
   // `rate` is in bit/s, `burst` in bytes; both must be greater than zero. The bucket starts full.

@@ -66,7 +66,7 @@ TEST(TokenBucket, LongRunRateIsExact) {
   }
 }
 
-// In every window of time, from every packet on: at most the burst and what the rate brings.
+// In every window of time, from every packet on: at most the burst plus the rate's bytes.
 TEST(TokenBucket, NeverSendsMoreThanBurstAndRate) {
   const int64_t rate = 3000017, burst = 7000;
   TokenBucket bucket(rate, burst);

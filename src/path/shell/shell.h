@@ -20,10 +20,10 @@ namespace viaduct::emulate {
 // program to the outside.
 engine::Config ShellPath();
 
-// One program in a network of its own, whose only way out is the path between these two ports.
-// Root's half (path/shell/shell_keeper.h) creates it and starts the program; it removes all of
-// that, with the processes that the program leaves behind, however this process ends. There must be
-// a steward (sys/privilege/halves.h).
+// One program in a separate network, whose only way out is the path between these two ports. Root's
+// half (path/shell/shell_keeper.h) creates it and starts the program; it removes all of that, with
+// the processes that the program leaves behind, however this process ends. There must be a steward
+// (sys/privilege/halves.h).
 class Shell final : public PathPorts {
  public:
   // Creates the network. Throws EnvironmentError or SystemError, and then leaves nothing behind.
@@ -40,18 +40,19 @@ class Shell final : public PathPorts {
   // The options for StartProgram() that run these words, or the login shell if there are none.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
   const ShellInside& host() const { return host_; }
-  // Why the program can reach nothing beyond this namespace; empty if it can.
+  // The reason why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
-  // Why the program has less of IPv6 than of IPv4; empty if it has not, or if here is none.
+  // The reason why the program has less of IPv6 than of IPv4; empty if it has not, or if there is
+  // no IPv6 here.
   const std::string& ipv6_limits() const { return ipv6_limits_; }
 
   // Returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
   // int32_t, when it ends. Throws sys::ExecuteError, or Error if it cannot be started.
   UniqueFd StartProgram(const privilege::ProgramOptions& program);
   void Signal(int number);  // to the program's process group
-  // Ends what the program has left behind, too; its network stays.
+  // Ends the program and the processes that it has left behind; its network stays.
   void EndProgram();
-  // How many TCP connections in the program's network have still to send
+  // Returns the number of TCP connections in the program's network that have still to send
   // (sys/network/tcp_table.h).
   uint64_t CountUnsent();
 

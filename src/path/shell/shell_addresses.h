@@ -1,6 +1,6 @@
 // The addresses of shells: subnets of 100.64.0.0/10 (RFC 6598: reserved for carrier-grade NAT, so
 // not used by ordinary networks), and their counterparts in fd76:6961:6475::/96 (RFC 4193: with the
-// 40 bits after fd, nobody else is likely to use it), whose last 32 bits are the IPv4 address.
+// 40 bits after fd, another use is unlikely), whose last 32 bits are the IPv4 address.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace viaduct::emulate {
 
-// What is in use in the calling thread's namespace: the prefixes of its addresses and routes. A
-// route to all of 100.64.0.0/10 or more is no use of it, but a way to elsewhere.
+// Returns the prefixes of addresses and routes in the calling thread's namespace. A route to all of
+// 100.64.0.0/10 or more does not count: it does not use the space, but leads elsewhere.
 std::vector<wire::IpPrefix> PrefixesInUse();
 
-// The first /30 that overlaps none of these. Throws Error when there is none.
+// Returns the first /30 that overlaps none of `taken`. Throws Error when there is none.
 wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken);
 
-// Those of these networks that are subnets of shells, each once. A shell within routes them to its
-// gateway, so that no shell within that chooses them.
+// Returns the networks of `taken` that are subnets of shells, each once. A shell routes them to its
+// gateway, so that no shell within it chooses them.
 std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& taken);
 
 // The counterparts of a shell's IPv4 address and subnet.

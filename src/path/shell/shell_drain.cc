@@ -11,7 +11,7 @@ namespace {
 // it is in the path.
 constexpr Duration kInterval = Duration::Milliseconds(20);
 
-// What was under way at one instant.
+// The traffic that was under way at one instant.
 struct Look {
   uint64_t arrived = 0, packets = 0, connections = 0;
 
@@ -39,7 +39,7 @@ Look AwaitQuiet(const PathEmulation& path, Shell& shell, sys::EventLoop& loop, I
       if (before.IsQuiet() && look.IsQuiet() && before.arrived == look.arrived) break;
     }
   } catch (const sys::Interrupted&) {
-    // Somebody does not want to wait any longer.
+    // A signal ends the wait.
   }
   return look;
 }

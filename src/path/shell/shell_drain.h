@@ -1,4 +1,4 @@
-// What is under way when the program of `viaduct shell` ends.
+// The traffic that is under way when the program of `viaduct shell` ends.
 #pragma once
 
 #include "base/result/engine.h"
@@ -9,9 +9,9 @@
 
 namespace viaduct::emulate {
 
-// After the end of the program: ends its descendants and lets the path go on until it holds no
-// packet and no TCP connection of the program has still to send (sys/network/tcp_table.h), but not
-// longer than `limit`, nor after a signal. Zero: does neither. Returns what is cut off when the
+// Ends the descendants of the program, which has ended, and keeps the path running until it holds
+// no packet and no TCP connection of the program has still to send (sys/network/tcp_table.h), but
+// not longer than `limit`, nor after a signal. Zero: does neither. Returns what is cut off when the
 // path stops now.
 result::DrainResult Drain(const PathEmulation& path, Shell& shell, sys::EventLoop& loop,
                           Duration limit);

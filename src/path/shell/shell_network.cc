@@ -42,7 +42,7 @@ bool HasIpv6(const std::string& interface) {
          sys::ReadSysctl(sys::OpenCurrentNamespace().get(), parameter) == "0";
 }
 
-// Without a link-local address, and so without what the kernel sends from it.
+// Sets the interface up without a link-local address, so that the kernel sends nothing from it.
 void Raise(sys::Netlink& session, const std::string& name) {
   const int ifindex = session.IfIndex(name);
   session.SetIpv6LinkLocal(ifindex, false);
@@ -102,7 +102,7 @@ ShellNetwork::~ShellNetwork() {
   try {
     RemoveShell(info_, Turn());
   } catch (const Error&) {
-    // Nobody to tell; `viaduct clean` finds the record.
+    // A destructor cannot report the error; `viaduct clean` finds the record.
   }
 }
 
@@ -177,8 +177,8 @@ void ShellNetwork::RaiseLinks() {
   }
 }
 
-// Those to the outer shells lead where the default route does: they tell the shells within which
-// subnets are taken.
+// Adds the default route and, in the same direction, routes to the subnets of the outer shells, by
+// which the shells within see that these subnets are taken.
 void ShellNetwork::AddRoutes(const std::vector<wire::IpPrefix>& outer) {
   sys::Netlink inside(inside_.get());
   const int ifindex = inside.IfIndex(kInside);
@@ -215,7 +215,7 @@ void ShellNetwork::FollowInterfaces() {
   try {
     emulate::FollowInterfaces(&info_, &record_, Turn());
   } catch (const Error&) {
-    // The new interface leads nowhere for the program, as before it came.
+    // The new interface remains unusable for the program.
   }
 }
 

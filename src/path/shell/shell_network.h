@@ -23,10 +23,10 @@ namespace viaduct::emulate {
 // The name servers of a resolv.conf(5).
 std::vector<std::string> NameServers(const std::string& resolv_conf);
 
-// What a program inside needs for name resolution; empty if it can use the machine's own
+// The setup that a program inside needs for name resolution; empty if it can use the machine's
 // resolv.conf.
 struct NameService {
-  // The file to mount as /etc/resolv.conf: one of the machine's that names servers other than
+  // The file to mount as /etc/resolv.conf: a file of the machine that names servers other than
   // loopback addresses, which would be the program's own loopback inside.
   std::optional<std::string> file;
   // If there is no such file: the IPv4 loopback address that a server listens on, reached through
@@ -39,7 +39,8 @@ NameService FindNameService(const std::string& etc_resolv_conf,
 // Created in the current namespace by a single-threaded process as root, and recorded before.
 class ShellNetwork {
  public:
-  // For this user. Throws EnvironmentError or SystemError, and then leaves nothing behind.
+  // Creates the network for this user. Throws EnvironmentError or SystemError, and then leaves
+  // nothing behind.
   explicit ShellNetwork(uint32_t uid);
   // Ends the processes in the program's namespace and removes everything; what it cannot remove
   // keeps its record.
@@ -50,18 +51,19 @@ class ShellNetwork {
   const ShellInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
   int middle() const { return middle_.get(); }
-  // Why the program can reach nothing beyond this namespace; empty if it can.
+  // The reason why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
-  // Why the program has less of IPv6 than of IPv4; empty if it has not, or if here is none.
+  // The reason why the program has less of IPv6 than of IPv4; empty if it has not, or if there is
+  // no IPv6 here.
   const std::string& ipv6_limits() const { return ipv6_limits_; }
 
-  // Call it in the process that will start the program: it mounts the right resolv.conf in a mount
-  // namespace of its own, if necessary.
+  // Must be called in the process that will start the program: mounts the right resolv.conf in a
+  // new mount namespace, if necessary.
   void EnterNameService() const;
-  // Call it when the ports are open.
+  // Must be called when the ports are open.
   void CloseMiddle() { middle_.reset(); }
 
-  // Readable when interfaces may have come; FollowInterfaces() lets them forward for the shell.
+  // Readable when interfaces may have appeared; FollowInterfaces() lets them forward for the shell.
   int monitor() const { return monitor_.fd(); }
   void FollowInterfaces();
 
@@ -76,7 +78,7 @@ class ShellNetwork {
   void JoinNeighbours();
   void OpenOutside(const Turn& turn);
 
-  ShellInfo info_;  // its name: of the interface here, and of the rules
+  ShellInfo info_;  // info_.name is also the name of the interface here, and of the rules
   sys::OwnEntry record_;
   UniqueFd inside_, middle_;
   std::vector<ShellSubnet> subnets_;  // IPv4, and IPv6 where there is any

@@ -1,5 +1,5 @@
-// What a shell changes in the network that it was started in, so that its program reaches the
-// outside. All functions work in the calling thread's namespace.
+// The changes that a shell makes in the network in which it was started, so that its program
+// reaches the outside. All functions work in the calling thread's namespace.
 #pragma once
 
 #include <optional>
@@ -19,26 +19,26 @@ struct ShellSubnet {
   std::optional<std::string> name_server = std::nullopt;  // on this machine's loopback; IPv4
 };
 
-// Why shells can have no IPv6 here: this kernel could only make the whole machine a router, which
-// then heeds router advertisements no more. Empty: they can.
+// Returns the reason why shells can have no IPv6 here: this kernel could only make the whole
+// machine a router, which then ignores router advertisements. Empty: they can.
 std::string WhyNoIpv6();
 
-// Adds the rules for NAT, and lets interfaces forward, one family at a time: those that are there
-// and do not forward yet, or do so for another shell. They forward what comes from a shell and the
-// answers to that; the rules drop all else which they would forward. Everything is recorded before
-// it is done. Returns why the program reaches nothing outside; empty where it does.
+// Adds the rules for NAT, and lets interfaces forward, one family at a time: those that exist and
+// do not forward yet, or do so for another shell. They forward packets from a shell and the answers
+// to them; the rules drop all other packets that they would forward. Everything is recorded before
+// it is done. Returns the reason why the program reaches nothing outside; empty if it does.
 std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEntry* record,
                         const Turn& turn);
-// Does the same with the interfaces that have come since. Throws Error.
+// Does the same with the interfaces that have appeared since. Throws Error.
 void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const Turn& turn);
 
-// Throws Error. It is none where they are not there.
+// Removes the rules, if there are any. Throws Error.
 void RemoveRules(const std::string& shell, wire::Family family);
-// Stops the forwarding that this shell has switched on, except where a live one needs it.
+// Stops the forwarding that this shell has switched on, except where a live shell needs it.
 void StopForwarding(const ShellInfo& shell);
 
-// The rules of a shell for nft(8). What arrives at these interfaces is dropped where it would be
-// forwarded, but for answers.
+// Returns the rules of a shell for nft(8). Packets that arrive at these interfaces are dropped
+// instead of forwarded, except answers.
 std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
                        const std::vector<ForwardingInterface>& forwarding);
 

@@ -12,7 +12,7 @@
 namespace viaduct::emulate {
 namespace {
 
-// Between SIGTERM and SIGKILL.
+// The time between SIGTERM and SIGKILL.
 constexpr Duration kInsideTimeout = Duration::Milliseconds(500);
 
 void EndProcesses(const ShellInfo& shell) {
@@ -37,7 +37,7 @@ void RemoveDeadShell(const std::string& name, const Turn& turn) {
 }  // namespace
 
 sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn) {
-  RemoveDeadShell(shell->name, turn);  // of a process that had this one's pid
+  RemoveDeadShell(shell->name, turn);  // the dead shell's process had the pid of this one
   sys::OwnEntry own =
       Shells().Take({shell->name, shell->uid, false, {{"network", shell->network}}});
   static_cast<sys::RegistryEntry&>(*shell) = own;

@@ -11,19 +11,20 @@
 
 namespace viaduct::emulate {
 
-// Records a shell as this process's.
+// Records a shell whose keeper is this process.
 sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn);
-// What is done next, in the record and in `shell`.
+// Record, in the record and in `shell`, the change that is made next.
 void RecordInside(const ShellInside& inside, ShellInfo* shell, sys::OwnEntry* record);
 void RecordRules(wire::Family family, ShellInfo* shell, sys::OwnEntry* record);
 void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
                       sys::OwnEntry* record);
 
-// Ends the processes in the program's namespace, undoes what the record says, but what a live shell
-// needs too, and removes the record then. Returns what could not be done, one line each.
+// Ends the processes in the program's namespace, undoes the recorded changes except those that a
+// live shell needs too, and then removes the record. Returns what could not be undone, one line
+// each.
 std::vector<std::string> RemoveShell(const ShellInfo& shell, const Turn& turn);
-// The same for all shells whose keeper has ended; returns those removed. Problems are appended to
-// `problems`.
+// Does what RemoveShell() does, for all shells whose keeper has ended; returns the removed shells.
+// Problems are appended to `problems`.
 std::vector<ShellInfo> RemoveDeadShells(std::vector<std::string>* problems);
 
 }  // namespace viaduct::emulate

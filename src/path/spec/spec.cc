@@ -141,7 +141,7 @@ int64_t ParseBytesBetween(std::string_view value) {
       fmt::format("\"{}\": give {} to {}", value, FormatBytes(low), FormatBytes(high)));
 }
 
-// The one table of keys.
+// A row of the table of all keys.
 struct Key {
   SpecKey text;
   Access access;
@@ -392,7 +392,7 @@ void CheckQueue(const Spec& spec) {
   }
 }
 
-// Takes away the key, and those that have a meaning only together with it.
+// Removes the key, and those that have a meaning only together with it.
 void Remove(Spec& spec, std::string_view name) {
   FindKey(name).access.clear(spec);
   struct Dependent {

@@ -22,12 +22,12 @@
 
 namespace viaduct::path {
 
-// What becomes of frames with flipped bits at the far end.
+// The treatment of frames with flipped bits at the far end.
 enum class FrameCheck { kIgnore, kDrop };
 
-// What a link does to the frames of one direction: a part for each stage of a Pipeline, in their
-// order. A stage whose part is absent (or empty) does nothing. Parts are compared as a whole, so
-// that a live change rebuilds exactly the stages that it touches.
+// The effects of a link on the frames of one direction: a part for each stage of a Pipeline, in
+// their order. A stage whose part is absent (or empty) does nothing. Parts are compared as a whole,
+// so that a live change rebuilds exactly the stages that it touches.
 struct Spec {
   std::optional<NatSpec> nat;
   std::optional<LossSpec> loss;
@@ -50,7 +50,7 @@ Spec ParseSpec(std::string_view text);
 // Returns `base` with the keys of `text` replaced; "KEY=none" removes a key. For live changes and
 // schedules.
 Spec ChangeSpec(const Spec& base, std::string_view text);
-// The inverse: ParseSpec(FormatSpec(s)) == s.
+// The inverse of ParseSpec(): ParseSpec(FormatSpec(s)) == s.
 std::string FormatSpec(const Spec& spec);
 // Checks the consistency of the keys as ParseSpec does (dist without jitter, jitter above
 // delay...), for a Spec built in C++. Throws UsageError.

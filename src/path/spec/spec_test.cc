@@ -90,7 +90,7 @@ TEST(SpecTest, LossModels) {
   EXPECT_EQ(loss("1e+0%"), Loss(RandomLoss{{0.01}}));
 }
 
-// As in `tc qdisc add ... netem loss gemodel 1% 10% 70% 0.1%`.
+// The parameters are in the order of `tc qdisc add ... netem loss gemodel 1% 10% 70% 0.1%`.
 TEST(SpecTest, TheNamesOfTheFirstParametersMayBeLeftOut) {
   const auto same = [](const char* brief, const char* named) {
     EXPECT_EQ(ParseSpec(brief), ParseSpec(named)) << brief;

@@ -1,4 +1,4 @@
-// A class of a link's packets, which has SPECs of its own.
+// A class of a link's packets, which has separate SPECs.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace viaduct::path {
 
-// Of several classes the first whose filter matches takes a packet; it passes this class's
-// pipeline, and none of the link's own.
+// A class of packets. The first class whose filter matches takes a packet, which then passes the
+// pipeline of this class and none of the link's own.
 struct TrafficClass {
   std::string name;
   std::string filter;  // pcap-filter(7), seen on the untagged frame

@@ -44,7 +44,7 @@ std::string ShellLine(const Command& command) { return fmt::format("{}", fmt::jo
 }
 
 sys::ProgramResult Try(Command command) {
-  // Without a running daemon it would wait forever.
+  // The timeout is for a daemon that does not run: ovs-vsctl would wait for ever.
   if (command[0] == "ovs-vsctl") command.insert(command.begin() + 1, "--timeout=10");
   return sys::RunProgram(command);
 }
@@ -62,7 +62,7 @@ std::string Output(const Command& command) {
 struct OvsSetting {
   std::string port, column;
 
-  // Where its former value is kept: in the switch's own database.
+  // Returns the name of the entry in the switch's own database that keeps the former value.
   std::string Key() const { return "viaduct-" + column; }
   std::string Kept() const {
     return Output({"ovs-vsctl", "--if-exists", "get", "port", port, "external_ids:" + Key()});

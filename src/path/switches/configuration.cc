@@ -9,7 +9,7 @@
 namespace viaduct::switches {
 namespace {
 
-// How often a piece of configuration is written.
+// The repetition of a piece of configuration.
 enum class For {
   kDevice,      // once
   kSwitched,    // once, if there are switched links

@@ -15,10 +15,10 @@ namespace viaduct::switches {
 enum class Vendor { kIos, kJunos, kEos, kLinux, kOvs };
 // Throws UsageError.
 Vendor ParseVendor(const std::string& name);
-// Whether the switch is this machine itself, which is configured by commands.
+// Returns whether the switch is this machine itself, which is configured by commands.
 bool IsHost(Vendor vendor);
 
-// Two ports of one switch that were neighbours: each gets a VLAN of its own, and only the emulator
+// Two ports of one switch that were neighbours: each gets a separate VLAN, and only the emulator
 // joins the two.
 struct SwitchedLink {
   std::string a, b;

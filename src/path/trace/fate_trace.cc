@@ -7,7 +7,8 @@
 namespace viaduct::path {
 namespace {
 
-// As a JSON string. Names are UTF-8; only what JSON cannot hold is escaped (RFC 8259 section 7).
+// Returns `text` as a JSON string. Names are UTF-8; only what JSON cannot hold is escaped (RFC 8259
+// section 7).
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -23,7 +24,7 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-// In milliseconds with all digits.
+// Returns the time in milliseconds with all digits.
 std::string LogTime(Duration time) {
   return fmt::format("{}.{:06}", time.nanoseconds() / 1000000, time.nanoseconds() % 1000000);
 }

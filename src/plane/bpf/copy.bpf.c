@@ -1,17 +1,18 @@
-// Discards the copies that a node's kernel gets of frames which a forwarder in userspace takes from
-// the same interfaces. The forwarder's packet sockets stand before this program (taps of
-// __netif_receive_skb_core()); without it the kernel looks up a route for each copy and then drops
-// it in silence, because it does not forward.
+// Discards the copies that a node's kernel receives of frames which a forwarder in userspace
+// receives from the same interfaces. The forwarder's packet sockets are before this program (taps
+// of __netif_receive_skb_core()); without the program the kernel looks up a route for each copy and
+// then drops it silently, because it does not forward.
 //
-// Discarded is only what the kernel would do nothing else with: unicast of IPv4 and IPv6 to its MAC
-// address, without options (which it checks, and answers, before it routes). Of IPv4, whatever is
-// not for the kernel; of IPv6, whatever a route forwards, because the kernel answers the rest.
+// The program discards only packets that the kernel would drop: unicast of IPv4 and IPv6 to the
+// node's MAC address, without options (which the kernel checks, and answers, before it routes). In
+// IPv4 these are all packets that are not for the kernel; in IPv6 they are the packets that a route
+// forwards, because the kernel answers the rest.
 #include "plane/bpf/packet.bpf.h"
 
 #include "plane/bpf/copy.h"
 
-#define VERSION_AND_LENGTH 0x45  // of an IPv4 header without options
-#define FIRST_GROUP 224          // of the first byte: multicast, reserved, broadcast
+#define VERSION_AND_LENGTH 0x45  // first byte of an IPv4 header without options
+#define FIRST_GROUP 224          // lowest first byte of multicast, reserved, broadcast
 
 struct {
   __uint(type, BPF_MAP_TYPE_LPM_TRIE);
@@ -53,7 +54,7 @@ static __always_inline int is_forwarders6(const void* header, const void* end) {
   return taker && *taker == VIADUCT_COPY_FORWARDER;
 }
 
-// TC_ACT_UNSPEC: whatever else is at this interface, then the kernel's stack.
+// TC_ACT_UNSPEC: other programs at this interface get the frame, then the kernel's stack.
 SEC("tc")
 int viaduct_copy(struct __sk_buff* skb) {
   const __u32 families = discarded_families;

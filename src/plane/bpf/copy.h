@@ -1,16 +1,16 @@
-/* What the program that discards the kernel's copies and its user share: C, because both languages
- * include it. */
+/* Definitions shared by the program that discards the kernel's copies and its user: C, because both
+ * languages include it. */
 #pragma once
 
 #include <linux/types.h>
 
-/* Whose the packets to a network are. */
+/* The receiver of the packets to a network. */
 enum viaduct_copy_taker {
-  VIADUCT_COPY_KERNEL = 1, /* the kernel's: its copy passes */
-  VIADUCT_COPY_FORWARDER   /* the forwarder's: the kernel's copy is discarded */
+  VIADUCT_COPY_KERNEL = 1, /* the kernel: its copy passes */
+  VIADUCT_COPY_FORWARDER   /* the forwarder: the kernel's copy is discarded */
 };
 
-/* Which families' copies are discarded. */
+/* Bits for the families whose copies are discarded. */
 #define VIADUCT_COPY_IPV4 1U
 #define VIADUCT_COPY_IPV6 2U
 

@@ -57,7 +57,7 @@ struct CopyFilter::State {
 
   Object object;
   Map networks4, networks6, variables;
-  std::map<int, UniqueFd> links;  // by ifindex
+  std::map<int, UniqueFd> links;  // keyed by ifindex
 };
 
 std::string WhyNoCopyFilter() {

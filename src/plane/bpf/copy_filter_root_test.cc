@@ -1,4 +1,4 @@
-// Which of a kernel's copies the program discards (BPF_PROG_TEST_RUN). Needs root.
+// Tests which of a kernel's copies the program discards (BPF_PROG_TEST_RUN). Needs root.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ struct Receiver {
   void Set(const char* network, Taker taker) {
     EXPECT_TRUE(filter.Set(wire::IpPrefix::Parse(network), taker)) << network;
   }
-  // Anything else than these two is an error.
+  // Fails the test if the frame is neither discarded nor passed to the kernel.
   bool IsDiscarded(const std::vector<std::byte>& frame) const {
     const Verdict verdict = filter.Try(ifindex, frame);
     EXPECT_EQ(verdict.frame, frame);
@@ -75,7 +75,7 @@ class CopyFilterTest : public testing::Test {
 
 TEST_F(CopyFilterTest, DiscardsWhatTheForwarderTakes) {
   Run([](Receiver& receiver) {
-    // With and without a route: in IPv4 the forwarder answers.
+    // Addresses with and without a route: in IPv4 the forwarder answers.
     for (const char* others : {"10.0.0.2", "10.9.0.1", "192.0.2.1", "223.255.255.255", "1.0.0.0"}) {
       EXPECT_TRUE(receiver.IsDiscarded(others)) << others;
     }
@@ -91,7 +91,7 @@ TEST_F(CopyFilterTest, LeavesTheKernelWhatItReceivesOrAnswers) {
          {"10.0.0.1", "10.0.0.255", "127.0.0.1", "127.9.9.9", "0.0.0.0", "224.0.0.5", "239.255.0.1",
           "240.0.0.1", "255.255.255.255", "fd00::1", "fd00:9::9", "fe80::1", "ff02::1", "ff05::5",
           "::1", "::",
-          // Without a route, or refused by one: the kernel sends the ICMPv6 errors.
+          // Addresses without a route, or refused by one: the kernel sends the ICMPv6 errors.
           "fd00:5::1", "fd00:9:0:1::1"}) {
       EXPECT_FALSE(receiver.IsDiscarded(its)) << its;
     }

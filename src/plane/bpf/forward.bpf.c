@@ -1,13 +1,13 @@
 // Forwards IPv4 and IPv6 unicast at the ingress of a node's interfaces: the kernel's own routes and
-// neighbours decide (bpf_fib_lookup()), and the frame goes to the other end of the outgoing wire,
-// in the next node's namespace, where it comes in as if it had been received (bpf_redirect_peer()).
-// What the kernel's forwarding would do besides that (ip_forward(), ip6_forward()) is done here, or
-// the packet is left to the kernel.
+// neighbours decide (bpf_fib_lookup()), and the frame is passed to the outgoing wire's other end,
+// in the next node's namespace, where it arrives as if it had been received (bpf_redirect_peer()).
+// The rest of what the kernel's forwarding does (ip_forward(), ip6_forward()) is done here, or the
+// packet is left to the kernel.
 #include "plane/bpf/packet.bpf.h"
 
 #define SMALLEST_PORTS 1  // the loader sets the number of places
 
-// The places of ports, less one; the loader sets it.
+// The number of places in `ports`, minus one; the loader sets it.
 const volatile __u32 place_mask = 0;
 
 struct {
@@ -24,7 +24,7 @@ struct {
   __type(value, struct viaduct_port_counters);
 } port_counters SEC(".maps");
 
-// The node's own IPv4 addresses. The kernel discards what claims to come from one of them
+// The node's own IPv4 addresses. The kernel discards packets that have one of them as their source
 // (fib_validate_source()); bpf_fib_lookup() does not.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -68,7 +68,8 @@ static __always_inline enum viaduct_outcome outcome_of(long result) {
   }
 }
 
-// Which interface the packet leaves through, or why it is left to the kernel; changes nothing.
+// Finds the interface that the packet leaves through, or the cause to leave it to the kernel; does
+// not change the packet.
 static __always_inline enum viaduct_outcome decide(struct __sk_buff* skb,
                                                    struct bpf_fib_lookup* lookup) {
   __u8 ttl = 0;
@@ -81,12 +82,12 @@ static __always_inline enum viaduct_outcome decide(struct __sk_buff* skb,
   if (outcome != VIADUCT_FORWARDED) return outcome;
   if (lookup->ifindex == skb->ifindex) return VIADUCT_SAME_PORT;
   const struct viaduct_port* port = find_port(lookup->ifindex);
-  // bpf_redirect_peer() calls every frame the receiver's own.
+  // bpf_redirect_peer() treats every frame as one to the receiver's address.
   return port && port->is_wire && is_same_mac(lookup->dmac, port->far_mac) ? VIADUCT_FORWARDED
                                                                            : VIADUCT_NOT_A_WIRE;
 }
 
-// TC_ACT_UNSPEC: whatever else is at this interface, then the kernel's stack.
+// TC_ACT_UNSPEC: other programs at this interface get the frame, then the kernel's stack.
 SEC("tc")
 int viaduct_forward(struct __sk_buff* skb) {
   const __u32 place = skb->ifindex & place_mask;
@@ -94,12 +95,12 @@ int viaduct_forward(struct __sk_buff* skb) {
   if (!counters) return TC_ACT_UNSPEC;
   struct bpf_fib_lookup lookup = {};
   const enum viaduct_outcome outcome = decide(skb, &lookup);
-  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // of this processor only
+  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // this processor's counter
   if (outcome != VIADUCT_FORWARDED) return TC_ACT_UNSPEC;
   counters->bytes += skb->len;
   rewrite(skb, lookup.dmac, lookup.smac, 1);
   return bpf_redirect_peer(lookup.ifindex, 0);
 }
 
-// Of the helpers, bpf_fib_lookup() is for programs under the GPL.
+// The helper bpf_fib_lookup() is only for programs under the GPL.
 char viaduct_license[] SEC("license") = "GPL";

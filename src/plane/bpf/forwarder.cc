@@ -17,7 +17,7 @@ namespace {
 // Twice as many as there may be interfaces of a node whose ifindexes differ only beyond.
 constexpr uint32_t kMaxPlaces = 65536;
 
-// The smallest power of two by which no two ifindexes have the same remainder.
+// Returns the smallest power of two by which no two ifindexes have the same remainder.
 uint32_t PlacesFor(const std::vector<Port>& ports) {
   for (uint32_t places = 1; places <= kMaxPlaces; places *= 2) {
     std::set<uint32_t> taken;
@@ -75,7 +75,7 @@ std::string WhyNot() {
 
 Forwarder::Forwarder(int namespace_fd, const std::vector<Port>& ports)
     : state_(std::make_unique<State>(PlacesFor(ports))) {
-  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
+  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are valid in one namespace
   for (const Port& port : ports) {
     const uint32_t place = static_cast<uint32_t>(port.ifindex) & state_->place_mask;
     state_->ports.Set(place, port.ToValue(), "set up a port of the eBPF data plane");

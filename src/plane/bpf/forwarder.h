@@ -18,25 +18,25 @@ namespace viaduct::bpf {
 
 struct Port {
   int ifindex = 0;
-  // The address of the interface at the other end, if frames may go from here straight to it: a
-  // veth pair whose other end is in another namespace, with no queueing discipline and all offloads
-  // on at both ends (for frames that may rely on them).
+  // The address of the interface at the other end, if frames may be passed directly to it: a veth
+  // pair whose other end is in another namespace, with no queueing discipline and all offloads on
+  // at both ends (for frames that may rely on them).
   std::optional<wire::MacAddress> far_mac = std::nullopt;
 
   viaduct_port ToValue() const;  // for a program's map
 };
 
-// Why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.
+// Returns why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.
 std::string WhyNot();
 
-// A node's program, at work from construction to destruction or to the end of this process. Nothing
-// is pinned: the program and its tables vanish with the descriptors of this object or, on kernels
-// before 6.6 (clsact instead of tcx), with the interfaces. Either way the kernel's own forwarding
-// carries on. For use by one thread.
+// A node's program, active from construction to destruction or to the exit of this process. Nothing
+// is pinned: the program and its tables are removed with the descriptors of this object or, on
+// kernels before 6.6 (clsact instead of tcx), with the interfaces. In both cases the kernel's own
+// forwarding continues. For use by one thread.
 class Forwarder {
  public:
-  // The ports are in this namespace; what would leave through one that is no wire is left to the
-  // kernel. Throws EnvironmentError if the build or the kernel cannot do it.
+  // The ports are in this namespace; packets that would leave through a port that is no wire are
+  // left to the kernel. Throws EnvironmentError if the build or the kernel cannot do it.
   Forwarder(int namespace_fd, const std::vector<Port>& ports);
   ~Forwarder();
   Forwarder(const Forwarder&) = delete;
@@ -46,10 +46,10 @@ class Forwarder {
   // the kernel forwards them.)
   void SetOwnAddresses(const std::vector<wire::IpAddress>& addresses);
 
-  // What came in on a port so far. Throws SystemError.
+  // Returns the counters of the packets that have arrived on a port. Throws SystemError.
   viaduct_port_counters CountersOf(int ifindex) const;
 
-  // What the program does with a frame that comes in on an interface of the calling thread's
+  // Returns what the program does with a frame that arrives on an interface of the calling thread's
   // namespace, without sending it (BPF_PROG_TEST_RUN). For tests.
   Verdict Try(int ifindex, wire::ConstBytes frame) const;
 
@@ -58,7 +58,7 @@ class Forwarder {
   std::unique_ptr<State> state_;
 };
 
-// How each outcome is called in descriptions: "forwarded", "ttl-expires"...
+// Returns the name of an outcome in descriptions: "forwarded", "ttl-expires"...
 const char* OutcomeName(viaduct_outcome outcome);
 
 }  // namespace viaduct::bpf

@@ -1,5 +1,5 @@
-// The program on single frames (BPF_PROG_TEST_RUN): what it does with each kind, and what the frame
-// looks like then. Needs root.
+// Tests the program on single frames (BPF_PROG_TEST_RUN): its outcome for each kind, and the frame
+// afterwards. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ constexpr const char* kNextMac = "02:00:00:00:02:02";
 const Ethernet kToUs{.source = "02:00:00:00:01:02", .destination = kOurMac};
 
 // A router with eth0 (10.0.0.1, 2001:db8:0::1), eth1 (10.0.1.1, 2001:db8:1::1; a wire) and eth2
-// (10.0.2.1; not one). On each the neighbour .2 is known; 10.9.0.0/16 goes to that of eth1.
+// (10.0.2.1; not a wire). On each the neighbour .2 is known; 10.9.0.0/16 is routed to that of eth1.
 struct Router {
   Router() {
     sys::WriteSysctls(fd.get(), {{"net.ipv4.ip_forward", "1"},
@@ -46,7 +46,7 @@ struct Router {
     peer.name = "peer" + digit;
     session.CreateVethPair(end, peer);
     const int ifindex = session.IfIndex(end.name);
-    // What it says by itself (multicast listener reports) would be counted, too.
+    // Packets that the peer sends by itself (multicast listener reports) would be counted, too.
     sys::WriteSysctls(fd.get(), {{"net.ipv6.conf." + peer.name + ".disable_ipv6", "1"}});
     for (const std::string& name : {end.name, peer.name}) {
       session.SetUp(session.IfIndex(name), true);
@@ -61,8 +61,8 @@ struct Router {
     ports.push_back({ifindex, number == 2 ? std::nullopt : std::optional(neighbour)});
   }
 
-  // "kernel" if it was left to the kernel, unchanged and counted as `outcome`; else the frame that
-  // was redirected.
+  // Returns "kernel" if the frame was left to the kernel, unchanged and counted as `outcome`; else
+  // the frame that was redirected.
   std::string Try(const std::vector<std::byte>& frame) {
     const viaduct_port_counters before = forwarder->CountersOf(ports[0].ifindex);
     const Verdict verdict = forwarder->Try(ports[0].ifindex, frame);

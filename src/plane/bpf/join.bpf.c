@@ -1,5 +1,5 @@
-// Passes frames from each wire's end in the fabric to the other end; where the routers on a packet's
-// way do nothing but forward it, to the end of the last wire in one step. Whose path is which is
+// Passes frames from each wire's end in the fabric to the wire's other end; where the routers on a
+// packet's way only forward it, to the end of the last wire in one step. The path for each key is
 // found in user space, when a first packet asks for it, and forgotten when anything changes on the
 // way.
 #include "plane/bpf/join.h"
@@ -10,7 +10,7 @@
 #define SMALLEST 1                // the loader sets the numbers
 #define LOOK_AGAIN 1000000000ull  // ns
 
-// By ifindex: those of a lab are few and small.
+// Indexed by ifindex: the ifindexes of a lab are few and small.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, SMALLEST);
@@ -54,7 +54,8 @@ struct {
   __type(value, struct viaduct_wire_loss);
 } wire_losses SEC(".maps");
 
-// Of an IPv4 address of a router its bit in viaduct_joined_path.routers.
+// The number of the router that has an IPv4 address; modulo VIADUCT_ROUTER_BITS it is the router's
+// bit in viaduct_joined_path.routers.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, SMALLEST);
@@ -63,7 +64,7 @@ struct {
   __type(value, __u32);
 } router_addresses SEC(".maps");
 
-/* ICMPv6 messages that came in here and may have told a router of a path MTU. */
+/* The number of ICMPv6 messages that arrived here and may have reported a path MTU to a router. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
@@ -76,15 +77,15 @@ struct {
   __uint(max_entries, 256 * 1024);
 } join_requests SEC(".maps");
 
-// To look for this path, or whether it still is what it was. Where many ask, the next packet does
-// again.
+// Asks user space to look for this path, or to check it for changes. If the ring is full, a later
+// packet asks again.
 static __always_inline void ask(const struct viaduct_join_key *key) {
   bpf_ringbuf_output(&join_requests, (void *)key, sizeof *key, 0);
 }
 
 static __always_inline int claims_to_be_router(const struct viaduct_joined_path *path,
                                                const struct bpf_fib_lookup *packet) {
-  if (packet->family != AF_INET) return 0;  // the kernel forwards these
+  if (packet->family != AF_INET) return 0;  // the kernel forwards such packets
   const __u32 *bit = bpf_map_lookup_elem(&router_addresses, &packet->ipv4_src);
   if (!bit) return 0;
   const __u32 number = *bit % VIADUCT_ROUTER_BITS;
@@ -104,7 +105,7 @@ static __always_inline void make_key(struct viaduct_join_key *key, __u32 port,
   }
 }
 
-// Whether the wire loses this frame, of `bytes` with its Ethernet header.
+// Decides whether the wire loses this frame, of `bytes` with its Ethernet header, and counts it.
 static __always_inline int is_lost(__u32 loss, __u32 bytes) {
   struct viaduct_wire_loss *wire = bpf_map_lookup_elem(&wire_losses, &loss);
   if (!wire) return 0;
@@ -123,7 +124,7 @@ static __always_inline int is_lost(__u32 loss, __u32 bytes) {
 static __always_inline void count(__u32 counter, __u32 bytes) {
   struct viaduct_joined_traffic *traffic = bpf_map_lookup_elem(&joined_traffic, &counter);
   if (!traffic) return;
-  traffic->packets += 1;  // of this processor only
+  traffic->packets += 1;  // this processor's counter
   traffic->bytes += bytes;
 }
 
@@ -147,8 +148,8 @@ static __always_inline int is_same_key(const struct viaduct_join_key *a,
   return words[0] == others[0] && words[1] == others[1] && words[2] == others[2];
 }
 
-// Null: nobody has looked for it yet. The place in the hash map may be another key's meanwhile, if
-// this processor was held up.
+// Returns null if user space has not looked for the path yet. The number found in the hash map may
+// be another key's by now, if this processor was delayed.
 static __always_inline struct viaduct_joined_path *find_path(const struct viaduct_join_key *key,
                                                              __u32 *number) {
   const __u32 *found = bpf_map_lookup_elem(&path_numbers, key);
@@ -173,8 +174,8 @@ static __always_inline __u64 *too_big_counter(void) {
   return bpf_map_lookup_elem(&too_bigs, &first);
 }
 
-// A router that forwards IPv6 heeds path MTUs that it was told (net/ipv6/ip6_output.c,
-// ip6_forward()), none of which is less than the least MTU of a link.
+// A router that forwards IPv6 obeys path MTUs that were reported to it (net/ipv6/ip6_output.c,
+// ip6_forward()), none of which is less than the minimum MTU of a link.
 static __always_inline int may_be_long(const struct viaduct_joined_path *path,
                                        const struct bpf_fib_lookup *packet) {
   if (packet->family != AF_INET6 || packet->tot_len <= IPV6_MIN_MTU) return 0;
@@ -182,7 +183,7 @@ static __always_inline int may_be_long(const struct viaduct_joined_path *path,
   return !counter || *counter != path->too_bigs;
 }
 
-// VIADUCT_JOINED: by `path`.
+// Returns VIADUCT_JOINED if the frame is sent by `path`.
 static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *skb,
                                                         const struct viaduct_join_port *port,
                                                         struct viaduct_joined_path **path,
@@ -224,7 +225,8 @@ static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *
   return claims_to_be_router(*path, &packet) ? VIADUCT_JOIN_OWN_SOURCE : VIADUCT_JOINED;
 }
 
-// bpf_redirect_peer() calls every frame the receiver's own; the other way looks at its address.
+// bpf_redirect_peer() treats every frame as one to the receiver's address; bpf_redirect() leads to
+// a check of the address.
 static __always_inline int pass_on(const struct __sk_buff *skb,
                                    const struct viaduct_join_port *port) {
   const struct ethhdr *frame = (void *)(long)skb->data;

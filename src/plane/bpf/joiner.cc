@@ -18,8 +18,8 @@ namespace viaduct::bpf {
 namespace {
 
 constexpr size_t kMaxAddresses = 65536;
-constexpr size_t kMaxRequests = 64;   // whoever serves them has other work as well
-constexpr size_t kMappedPrefix = 12;  // of an IPv4 address as an IPv6 address (RFC 4291, 2.5.5.2)
+constexpr size_t kMaxRequests = 64;   // the caller has other work as well
+constexpr size_t kMappedPrefix = 12;  // bytes before an IPv4 address in IPv6 (RFC 4291, 2.5.5.2)
 
 void Copy(const wire::MacAddress& mac, uint8_t* to) {
   std::memcpy(to, mac.bytes.data(), mac.bytes.size());
@@ -65,7 +65,7 @@ size_t LossesOf(const std::vector<JoinWire>& wires) {
   return count;
 }
 
-// Those of ports, by ifindex.
+// Returns the number of places for the ports, which are indexed by ifindex.
 size_t PlacesOf(const std::vector<JoinWire>& wires) {
   int last = 0;
   for (const JoinWire& wire : wires) last = std::max({last, wire.a.ifindex, wire.b.ifindex});
@@ -119,7 +119,7 @@ struct Joiner::State {
     ports.Set(end.ifindex, port, "set up a wire of joined paths");
   }
 
-  // Returns the first.
+  // Returns the place of the first, or VIADUCT_NO_LOSS.
   uint32_t SetLossesOnWay(const std::vector<int>& ends, const std::vector<uint32_t>& places) const {
     uint32_t next = VIADUCT_NO_LOSS;
     for (size_t i = ends.size(); i > 0; --i) {
@@ -134,7 +134,7 @@ struct Joiner::State {
   Map ports, numbers, paths, losses_on_way, traffic, addresses, losses, too_bigs;
   Ring ring;
   std::set<PathKey> requests;
-  std::map<int, uint32_t> loss_numbers;  // by port
+  std::map<int, uint32_t> loss_numbers;  // keyed by port
   std::map<uint32_t, uint32_t> known;    // routers by address, in network byte order
 };
 
@@ -149,7 +149,7 @@ std::string WhyNotJoined() {
 
 Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
     : state_(std::make_unique<State>(wires)) {
-  const sys::NamespaceScope scope(hub_fd);  // ifindexes are a namespace's
+  const sys::NamespaceScope scope(hub_fd);  // ifindexes are valid in one namespace
   for (const JoinWire& wire : wires) {
     state_->SetPort(wire.a, wire.b);
     state_->SetPort(wire.b, wire.a);

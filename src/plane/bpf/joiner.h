@@ -17,23 +17,23 @@
 
 namespace viaduct::bpf {
 
-// Frames are lost with this probability, each by itself, as RandomStream::Chance() says.
+// Loss of frames with this probability, each independently, as RandomStream::Chance() decides.
 struct RandomLoss {
   double probability = 0;
   RandomStream random;
 };
 
-// A wire of which both ends are in the fabric.
+// A wire that has both ends in the fabric.
 struct JoinWire {
   struct End {
-    int ifindex = 0;                 // in the fabric
-    wire::MacAddress mac;            // of the node's interface behind it
-    std::optional<RandomLoss> loss;  // of what comes in here
+    int ifindex = 0;                 // number in the fabric
+    wire::MacAddress mac;            // address of the node's interface behind it
+    std::optional<RandomLoss> loss;  // losses of the frames that arrive here
   };
   End a, b;
 };
 
-// The packets that come in on a port, for one destination.
+// The packets that arrive on a port, for one destination.
 struct PathKey {
   int port = 0;  // ifindex in the fabric
   wire::IpAddress destination;
@@ -41,28 +41,28 @@ struct PathKey {
   friend auto operator<=>(const PathKey&, const PathKey&) = default;
 };
 
-// How such packets go.
+// The way of the packets of a PathKey.
 struct JoinedPath {
-  uint32_t hops = 0;              // routers on the way; 0: by hop
-  uint32_t mtu = 0;               // the smallest on the way, bytes
+  uint32_t hops = 0;              // routers on the way; 0: hop by hop
+  uint32_t mtu = 0;               // smallest MTU on the way, bytes
   int exit = 0;                   // the fabric's end of the last wire, on the far side
-  wire::MacAddress enters;        // of the first router's interface
-  wire::MacAddress source;        // of the last wire
-  wire::MacAddress destination;   // of the interface that gets them
-  std::vector<uint32_t> routers;  // their numbers
-  uint64_t too_bigs = 0;          // Joiner::TooBigs() before somebody looked
-  std::vector<int> lossy_ends;    // of the wires after the first, where frames come in that may
-                                  // be lost there
+  wire::MacAddress enters;        // address of the first router's interface
+  wire::MacAddress source;        // source address on the last wire
+  wire::MacAddress destination;   // address of the receiving interface
+  std::vector<uint32_t> routers;  // numbers of the routers
+  uint64_t too_bigs = 0;          // Joiner::TooBigs() before the caller looked
+  std::vector<int> lossy_ends;    // ends of the wires after the first at which arriving frames
+                                  // may be lost
 };
 
 // The places of a path in the program's tables, which count its packets; each is below kMaxPaths.
-// One that a path has left may still be read by a processor that was held up.
+// A place that a path has left may still be read by a processor that was delayed.
 struct PathCounters {
-  uint32_t passed = 0;         // all hops
-  std::vector<uint32_t> lost;  // on each of its lossy_ends
+  uint32_t passed = 0;         // packets over all hops
+  std::vector<uint32_t> lost;  // packets at each of the path's lossy_ends
 };
 
-// The program, at work from construction to destruction or to the end of this process: no frame
+// The program, active from construction to destruction or to the exit of this process: no frame
 // passes the wires without it. For use by one thread.
 class Joiner {
  public:
@@ -74,34 +74,34 @@ class Joiner {
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
-  // Readable when packets ask for their path, or whether it still is what it was.
+  // Returns a descriptor that is readable when packets ask for their path, or for a check of it.
   int fd() const;
-  // Some of them, each once.
+  // Returns some of the requests, each once.
   std::vector<PathKey> TakeRequests();
 
-  // Packets that come in from now on go this way, all of their hops or none. False: there are
-  // kMaxPaths others.
+  // Sends packets that arrive after this call by this path, over all of its hops or none. Returns
+  // false if there are kMaxPaths other paths.
   bool Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters);
-  // They ask again.
+  // Removes a path: its packets ask again.
   void Remove(const PathKey& key);
 
-  // How many frames have come in so far that may have told a router of an IPv6 path MTU: packets
-  // longer than 1280 bytes go by paths only that were set with this number.
+  // Returns the number of frames that have arrived so far and may have reported an IPv6 path MTU to
+  // a router: packets longer than 1280 bytes take only paths that were set with this number.
   uint64_t TooBigs() const;
 
-  // Which router has an IPv4 address. Replaces all.
+  // Replaces all IPv4 addresses of routers, each with the number of its router.
   void SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers);
 
-  // The address of the interface beyond a port has changed. What comes in meanwhile may not be
-  // counted.
+  // Changes the address of the interface beyond a port. Frames that arrive during the call may not
+  // be counted.
   void SetFarMac(int port, const wire::MacAddress& mac);
 
-  // What has gone by the paths with this counter since it was last cleared.
+  // Returns the traffic of the paths with this counter since it was last cleared.
   viaduct_joined_traffic TrafficOf(uint32_t counter) const;
   void ClearTraffic(uint32_t counter);
-  // What came in on a port so far.
+  // Returns a port's entry, with the counters of the packets that have arrived on it.
   viaduct_join_port CountersOf(int port) const;
-  // What a wire did to the frames that came in on a port. Nothing if it loses none.
+  // Returns the losses of the frames that arrived on a port; nothing if its wire loses none.
   std::optional<viaduct_wire_loss> LossOf(int port) const;
 
  private:
@@ -109,10 +109,10 @@ class Joiner {
   std::unique_ptr<State> state_;
 };
 
-// Why this machine cannot join paths, in one line; empty if it can. Needs root.
+// Returns why this machine cannot join paths, in one line; empty if it can. Needs root.
 std::string WhyNotJoined();
 
-// How each outcome is called in descriptions: "joined", "by-hop"...
+// Returns the name of an outcome in descriptions: "joined", "by-hop"...
 const char* OutcomeName(viaduct_join_outcome outcome);
 
 }  // namespace viaduct::bpf

@@ -1,5 +1,5 @@
-// Older kernels: what is said where they do not load the room's programs, and what is used instead.
-// Needs root.
+// Tests of older kernels: the messages where they do not load the room's programs, and the
+// replacements. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace viaduct::bpf {
 namespace {
 
-// Sets the environment while it exists.
+// Sets VIADUCT_EBPF_LACKS while this object exists.
 struct Lacking {
   explicit Lacking(const char* what) { setenv("VIADUCT_EBPF_LACKS", what, 1); }
   ~Lacking() { unsetenv("VIADUCT_EBPF_LACKS"); }
@@ -76,7 +76,7 @@ TEST_F(OlderKernelRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
   }
 }
 
-// Before Linux 6.6.
+// Kernels before Linux 6.6 have no tcx.
 TEST_F(OlderKernelRootTest, AKernelWithoutTcx) {
   const Lacking lacking("tcx");
   EXPECT_EQ(WhyNot(), "");

@@ -1,5 +1,5 @@
-/* What the programs of this room read of a packet, and what they change as its hops would: IPv4 and
- * IPv6 unicast as the kernel's forwarding sees it (ip_forward(), ip6_forward()).
+/* Functions by which the programs of this room read a packet, and change it as its hops would: IPv4
+ * and IPv6 unicast as the kernel's forwarding sees it (ip_forward(), ip6_forward()).
  */
 #pragma once
 
@@ -23,10 +23,10 @@
 
 #define AF_INET 2
 #define AF_INET6 10
-#define IP_OFFSET_OR_MORE 0x3fff     // of iphdr.frag_off: the packet is a fragment
+#define IP_OFFSET_OR_MORE 0x3fff     // mask of iphdr.frag_off: the packet is a fragment
 #define FLOW_INFORMATION 0x0fffffff  // traffic class and flow label of the first word of an ipv6hdr
 
-// A value of less than a power of two, so that the verifier sees it.
+// Returns the value modulo a power of two, so that the verifier sees that it is below `limit`.
 static __always_inline __u64 below(__u64 limit, __u64 value) {
   asm volatile("" : "+r"(value));
   return value & (limit - 1);
@@ -38,7 +38,7 @@ static __always_inline int is_same_mac(const __u8* a, const __u8* b) {
   return differ == 0;
 }
 
-// An address as a number, and back.
+// Returns an address as a number; put_mac() does the reverse.
 static __always_inline __u64 number_of(const __u8* mac) {
   return (__u64)mac[0] << 40 | (__u64)mac[1] << 32 | (__u64)mac[2] << 24 | (__u64)mac[3] << 16 |
          (__u64)mac[4] << 8 | mac[5];
@@ -54,7 +54,8 @@ static __always_inline int is_forwardable_ipv4(__be32 address) {
   return first != 0 && first != 127 && first < 224;
 }
 
-// Unicast beyond the link: not ::/8 (unspecified, loopback, mapped), fe80::/10, ff00::/8.
+// Returns whether it is unicast beyond the link: not ::/8 (unspecified, loopback, mapped),
+// fe80::/10, ff00::/8.
 static __always_inline int is_forwardable_ipv6(const struct in6_addr* address) {
   const __u32 first = bpf_ntohl(address->in6_u.u6_addr32[0]);
   return first >> 24 != 0 && first >> 24 != 0xff && first >> 22 != 0xfe80 >> 6;
@@ -69,8 +70,8 @@ static __always_inline int has_right_checksum(const struct iphdr* ip) {
   return ((sum & 0xffff) + (sum >> 16)) == 0xffff;
 }
 
-// Of several equal ways the kernel chooses that of the packet which an error quotes
-// (ip_multipath_l3_keys()), bpf_fib_lookup() that of the error's own addresses.
+// Returns whether the packet is an ICMP error. Among equal routes the kernel chooses an error's by
+// the packet that it quotes (ip_multipath_l3_keys()), bpf_fib_lookup() by the error's addresses.
 static __always_inline int is_icmp_error(const void* header, const void* end, __u8 protocol) {
   const __u8* type = header;
   if ((const void*)(type + 1) > end) return 0;
@@ -80,8 +81,8 @@ static __always_inline int is_icmp_error(const void* header, const void* end, __
          (*type == 3 || *type == 4 || *type == 5 || *type == 11 || *type == 12);
 }
 
-// The ports are part of the flow where the kernel's multipath hash includes them. Returns the
-// length of the transport header, 0 if it is not known.
+// Reads the ports, which are part of the flow where the kernel's multipath hash includes them.
+// Returns the length of the transport header, 0 if it is not known.
 static __always_inline __u32 read_transport(const void* header, const void* end,
                                             struct bpf_fib_lookup* lookup) {
   if (lookup->l4_protocol == IPPROTO_TCP) {
@@ -101,8 +102,8 @@ static __always_inline __u32 read_transport(const void* header, const void* end,
   return 0;
 }
 
-// The length that the outgoing interface's MTU limits: of a super-frame (GSO), that of its
-// segments. Returns 0 if it is not known.
+// Returns the length that the outgoing interface's MTU limits: for a super-frame (GSO), that of its
+// segments; 0 if it is not known.
 static __always_inline __u32 limited_length(const struct __sk_buff* skb, __u32 length,
                                             __u32 ip_header, __u32 transport_header) {
   if (skb->gso_size == 0) return length;
@@ -159,9 +160,9 @@ static __always_inline enum viaduct_outcome prepare_ipv6(const struct __sk_buff*
   return lookup->tot_len == 0 ? VIADUCT_UNUSUAL : VIADUCT_FORWARDED;
 }
 
-/* Reads a frame that comes in; changes nothing. VIADUCT_FORWARDED: it can be forwarded, by what is
- * in `lookup` then (whose tot_len is the length that an MTU limits), and its TTL or hop limit,
- * `ttl`, is above 1. */
+/* Reads a frame that arrives; does not change it. Returns VIADUCT_FORWARDED if it can be forwarded
+ * by the values in `lookup` (whose tot_len is the length that an MTU limits); its TTL or hop limit,
+ * `ttl`, is above 1 then. */
 static __always_inline enum viaduct_outcome read_packet(const struct __sk_buff* skb,
                                                         struct bpf_fib_lookup* lookup, __u8* ttl) {
   void* data = (void*)(long)skb->data;
@@ -174,15 +175,15 @@ static __always_inline enum viaduct_outcome read_packet(const struct __sk_buff* 
   return VIADUCT_NOT_IP;
 }
 
-/* The change of the checksum by `hops` (at most 255; RFC 1624, equation 3), as ip_decrease_ttl()
- * computes that of one. */
+/* Decreases the TTL by `hops` (at most 255) and changes the checksum (RFC 1624, equation 3), as
+ * ip_decrease_ttl() does for one hop. */
 static __always_inline void decrement_ttl(struct iphdr* ip, __u32 hops) {
   const __u32 sum = (__u32)ip->check + bpf_htons(hops << 8);
   ip->check = (__u16)(sum + (sum >= 0xffff));
   ip->ttl -= hops;
 }
 
-/* What a frame is like after `hops` hops; the last wire is between these two interfaces. */
+/* Changes a frame as `hops` hops do; the last wire is between interfaces with these addresses. */
 static __always_inline void rewrite(struct __sk_buff* skb, const __u8* destination,
                                     const __u8* source, __u32 hops) {
   struct ethhdr* frame = (void*)(long)skb->data;

@@ -1,8 +1,8 @@
-/* What the forwarding program and its user share: C, because both languages include it.
+/* Definitions shared by the forwarding program and its user: C, because both languages include it.
  *
- * The program stands at the ingress of a node's interfaces ("ports"). A packet that it cannot
- * forward exactly as the kernel would goes on to the kernel's own stack, which is complete behind
- * it, and is counted by the cause.
+ * The program is at the ingress of a node's interfaces ("ports"). A packet that it cannot forward
+ * exactly as the kernel would is passed to the kernel's own stack, which is complete behind the
+ * program, and is counted by the cause.
  */
 #pragma once
 
@@ -13,32 +13,32 @@ enum viaduct_outcome {
   VIADUCT_NOT_IP,       /* ARP, VLAN tags, other protocols */
   VIADUCT_NOT_UNICAST,  /* broadcast, multicast, or another node's frame */
   VIADUCT_UNUSUAL,      /* options, malformed headers, addresses that are not forwarded */
-  VIADUCT_OWN_SOURCE,   /* it claims to come from this node: a loop or a forgery */
+  VIADUCT_OWN_SOURCE,   /* the source is an address of this node: a loop or a forgery */
   VIADUCT_TTL_EXPIRES,  /* the kernel answers with an ICMP error */
-  VIADUCT_TOO_LONG,     /* for the outgoing interface: fragmented, or answered */
+  VIADUCT_TOO_LONG,     /* for the outgoing interface: the kernel fragments or answers */
   VIADUCT_NOT_ROUTED,   /* for this node itself, or without a route that forwards */
-  VIADUCT_NO_NEIGHBOUR, /* whose address the kernel still has to resolve */
-  VIADUCT_SAME_PORT,    /* leaves where it came in: the kernel redirects its sender */
+  VIADUCT_NO_NEIGHBOUR, /* the kernel must resolve the neighbour's address first */
+  VIADUCT_SAME_PORT,    /* leaves through the port it arrived on: the kernel redirects its sender */
   VIADUCT_NOT_A_WIRE,   /* leaves through a queue, a bridge, the path engine or a device, or not to
                            the wire's other end */
   VIADUCT_OUTCOMES
 };
 
-/* One interface. Its place in the tables is the lower bits of its ifindex, as many as tell a node's
- * interfaces apart. */
+/* An interface. Its index in the tables is the lower bits of its ifindex, as many as distinguish a
+ * node's interfaces. */
 struct viaduct_port {
   __u32 ifindex;
-  __u8 is_wire;    /* frames may go straight to its other end */
-  __u8 far_mac[6]; /* the address of that */
+  __u8 is_wire;    /* frames may be passed directly to its other end */
+  __u8 far_mac[6]; /* the MAC address of the other end */
   __u8 reserved;
 };
 
 struct viaduct_port_counters {
-  __u64 packets[VIADUCT_OUTCOMES]; /* that came in */
-  __u64 bytes;                     /* of those forwarded, with their Ethernet headers */
+  __u64 packets[VIADUCT_OUTCOMES]; /* arrived, by outcome */
+  __u64 bytes;                     /* of forwarded packets, with their Ethernet headers */
 };
 
-/* Which values of viaduct_own_hash() are those of own addresses: most sources are ruled out. */
+/* The set of the values of viaduct_own_hash() for own addresses: it rules out most sources. */
 struct viaduct_own_filter {
   __u64 bits[4];
 };

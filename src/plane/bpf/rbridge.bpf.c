@@ -1,13 +1,13 @@
-// The data plane of an RBridge (WMRP) at the ingress of its ports: what rbridge::Forward()
-// (plane/rbridge/forward.cc) decides by the same tables, in the same order. PDUs of the control plane go
-// on to the simulator's socket; all other frames end here.
+// The data plane of an RBridge (WMRP) at the ingress of its ports. It decides as rbridge::Forward()
+// (plane/rbridge/forward.cc) does, by the same tables and in the same order. PDUs of the control
+// plane are passed to the simulator's socket; all other frames end here.
 //
-// What differs: frames with two VLAN tags, or a service tag, are refused as malformed, short ones
-// that are not IP's are padded, and a terminal that is more than MAX_PROBES slots behind its home
-// in the table is not found, so its frames are flooded.
+// The differences: frames with two VLAN tags, or a service tag, are refused as malformed, short
+// frames that are not IP are padded, and a terminal that is more than MAX_PROBES slots behind its
+// home in the table is not found, so its frames are flooded.
 //
-// Loops are in functions that are not static: the verifier follows those once, by themselves
-// (Linux 5.12 for pointers to the tables), and static ones anew at each call. It reads 39,000
+// Loops are in functions that are not static: the verifier follows such a function once, separately
+// (Linux 5.12 for pointers to the tables), but a static one again at each call. It reads 39,000
 // instructions in this way instead of 563,000, and a program loads in 30 ms instead of 0.9 s.
 #include "plane/bpf/rbridge.h"
 
@@ -15,12 +15,13 @@
 #include "plane/bpf/rbridge_frame.bpf.h"
 
 #define MAX_PROBES 256
-// Of a terminal's frame, so that it can shrink to that again: bpf_skb_change_tail() cuts nothing
-// before where bpf_skb_change_head() left the kernel's note of a transport header.
+// The minimum length of a terminal's frame, so that it can shrink to it again:
+// bpf_skb_change_tail() cuts nothing before the place where bpf_skb_change_head() left the kernel's
+// note of a transport header.
 #define LEAST (ETH_HLEN + GROWTH)
-#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // what is known about it
+#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // the kernel's state of it
 #define CHUNK 2048
-#define MAX_CHUNKS 33  // of 64 KiB and some headers
+#define MAX_CHUNKS 33  // for 64 KiB and some headers
 #define NONE VIADUCT_RBRIDGE_NONE
 
 struct {
@@ -31,7 +32,7 @@ struct {
   __type(value, struct viaduct_rbridge_shared);
 } rbridge_shared SEC(".maps");
 
-// By ifindex. Each processor counts for itself.
+// Keyed by ifindex. Each processor has separate counters.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
@@ -39,7 +40,7 @@ struct {
   __type(value, struct viaduct_rbridge_interface);
 } rbridge_interfaces SEC(".maps");
 
-// By port; ifindex 0: none.
+// Indexed by port; ifindex 0: none.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
@@ -70,14 +71,14 @@ struct {
   __type(value, struct chunk);
 } rbridge_chunk SEC(".maps");
 
-// What to do with a frame.
+// The receivers of a frame, and its headers.
 struct decision {
-  __u64 native;        // the ports that get the terminal's frame
-  __u64 encapsulated;  // the ports that get it in an encapsulated one
+  __u64 native;        // ports to which the terminal's frame is sent
+  __u64 encapsulated;  // ports to which an encapsulated frame is sent
   __u32 outcome;       // enum viaduct_rbridge_outcome
-  __u32 offset;        // of the terminal's frame in that which came in; 0: it is that
-  struct outer outer;  // of those encapsulated, but for the source
-  struct inner inner;  // the terminal's frame
+  __u32 offset;        // start of the terminal's frame in the one that arrived; 0: the same
+  struct outer outer;  // header of encapsulated frames, but for the source
+  struct inner inner;  // header of the terminal's frame
 };
 
 typedef const struct viaduct_rbridge_tables tables_t;
@@ -102,7 +103,7 @@ __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
   return NONE;
 }
 
-// The slot of a terminal's entry; VIADUCT_RBRIDGE_TERMINAL_SLOTS: there is none.
+// Returns the slot of a terminal's entry; VIADUCT_RBRIDGE_TERMINAL_SLOTS: there is none.
 __noinline __u32 find_slot(tables_t* tables, __u64 key) {
   __u32 slot = hash_of(key);
   if (!tables) return VIADUCT_RBRIDGE_TERMINAL_SLOTS;
@@ -127,7 +128,8 @@ static __always_inline __u16 nickname_of(tables_t* tables, __u32 rbridge) {
   return tables->rbridges[below(VIADUCT_RBRIDGE_NODES, rbridge)].nickname;
 }
 
-// Tells that a terminal was seen, unless that is known, or was told since the tables changed.
+// Reports that a terminal was seen, unless the tables have it, or it was reported since they
+// changed.
 __noinline int see(tables_t* tables, __u64 version, __u64 key, __u32 rbridge, __u32 port) {
   if (!tables) return 0;
   const struct viaduct_rbridge_terminal* known = find_terminal(tables, key);
@@ -156,7 +158,7 @@ static __always_inline const struct viaduct_rbridge_adjacency* adjacency_at(tabl
   return adjacency->port < VIADUCT_RBRIDGE_PORTS ? adjacency : 0;
 }
 
-// To the next RBridge on the way to this one. Returns 0 if there is none.
+// Directs the frame to the next RBridge on the way to RBridge `index`. Returns 0 if there is none.
 static __always_inline int to_rbridge(tables_t* tables, __u32 index, struct decision* decision) {
   if (index >= VIADUCT_RBRIDGE_NODES) return 0;
   const struct viaduct_rbridge_adjacency* next =
@@ -167,14 +169,14 @@ static __always_inline int to_rbridge(tables_t* tables, __u32 index, struct deci
   return 1;
 }
 
-// 1 if the value, below 1 << 63, is 0; else 0. Without a branch, whose both ways the verifier would
-// follow in each turn of a loop.
+// Returns 1 if the value, below 1 << 63, is 0; else 0. It has no branch, because the verifier would
+// follow both ways of a branch in each turn of a loop.
 static __always_inline __u64 is_zero(__u64 value) {
   asm volatile("" : "+r"(value));
   return (value - 1) >> 63;
 }
 
-// The ports of a tree's neighbours, but for one of these.
+// Returns the ports of a tree's neighbours, except the neighbour `but`.
 __noinline __u64 tree_ports(tables_t* tables, __u32 tree, __u32 but) {
   __u64 ports = 0;
   if (!tables || tree >= VIADUCT_RBRIDGE_TREES) return 0;
@@ -202,7 +204,7 @@ static __always_inline enum viaduct_rbridge_outcome sent(const struct decision* 
                                                     : VIADUCT_RBRIDGE_NO_RECEIVER;
 }
 
-// ------------------------------------------------------------ terminals' frames coming in
+// ------------------------------------------------------------ frames of terminals that arrive
 
 static __always_inline void encapsulate(tables_t* tables, __u64 destination, int to_all,
                                         __u16 egress, struct decision* decision) {
@@ -234,7 +236,7 @@ static __always_inline enum viaduct_rbridge_outcome to_local(tables_t* tables, _
   return VIADUCT_RBRIDGE_FORWARDED;
 }
 
-// The terminal's tag, wherever the kernel has it. Returns 0 if there is one that is refused.
+// Reads the terminal's tag, from the kernel's metadata or the frame. Returns 0 if it is refused.
 static __always_inline int read_tag(struct __sk_buff* skb, __be16 type, struct inner* inner) {
   inner->tag_type = bpf_htons(ETH_P_8021Q);
   if (skb->vlan_present) {
@@ -278,10 +280,10 @@ static __always_inline enum viaduct_rbridge_outcome ingress(struct __sk_buff* sk
 
 // ------------------------------------------------------------ encapsulated frames
 
-// The frame in an encapsulated one, which always has a tag. Returns 0 if it contradicts its format.
+// Reads the frame in an encapsulated one, which always has a tag. Returns 0 if its format is wrong.
 static __always_inline int read_inner(struct __sk_buff* skb, struct decision* decision) {
   struct inner* inner = &decision->inner;
-  // With the type behind the tag.
+  // The length includes the type behind the tag.
   if (skb->len < decision->offset + sizeof *inner + sizeof inner->tag_type ||
       bpf_skb_load_bytes(skb, decision->offset, inner, sizeof *inner) != 0) {
     return 0;
@@ -366,7 +368,7 @@ static __always_inline enum viaduct_rbridge_outcome transit(struct __sk_buff* sk
   __u8 options = 0;
   if (words > 0) bpf_skb_load_bytes(skb, OUTER_SIZE, &options, sizeof options);
   if (options & 0x80) return VIADUCT_RBRIDGE_OPTION;
-  // As rbridge::TrillHeader::Write(): reserved bits are sent as 0.
+  // Reserved bits are sent as 0, as by rbridge::TrillHeader::Write().
   outer->first = bpf_htons((first & 0xfff) - 1);
   return to_all ? from_tree(skb, tables, version, ingress, sender, options, decision)
                 : unicast(skb, tables, version, ingress, options, decision);
@@ -393,7 +395,7 @@ static __always_inline enum viaduct_rbridge_outcome decide(struct __sk_buff* skb
 
 // ------------------------------------------------------------ sending
 
-// Whether the port's interface takes a frame of this length. bpf_redirect_peer() asks nobody.
+// Returns whether the interface takes a frame of this length; bpf_redirect_peer() does not check.
 static __always_inline int fits(struct __sk_buff* skb, __u32 ifindex) {
   __u32 mtu = 0;
   return bpf_check_mtu(skb, ifindex, &mtu, 0, 0) == 0;
@@ -410,7 +412,7 @@ static __always_inline void put_source(struct __sk_buff* skb, tables_t* tables, 
   bpf_skb_store_bytes(skb, ETH_ALEN, mac, ETH_ALEN, 0);
 }
 
-// Sends a copy to this port; one that is encapsulated gets the port's address as its source.
+// Sends a copy to this port; an encapsulated copy gets the port's address as its source.
 __noinline int send_copy(struct __sk_buff* skb, tables_t* tables, __u32 port, int encapsulated) {
   if (!tables || port >= VIADUCT_RBRIDGE_PORTS) return 0;
   const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
@@ -439,7 +441,7 @@ static __always_inline __u32 only_port_of(__u64 ports) {
   return port + (ports >> 1);
 }
 
-// Sends to these ports. The last thing done with the frame if `is_last`: then one port needs no
+// Sends the frame to these ports. `is_last`: the frame is not used afterwards, so one port needs no
 // copy. `receiver`: the frame's destination, if the kernel's notes about the frame are right, so
 // that it may skip what the kernel does between a wire's ends (eth_type_trans()); else null.
 static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 ports,
@@ -456,7 +458,7 @@ static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 p
     count_not_sent(output->ifindex);
     return TC_ACT_SHOT;
   }
-  // bpf_redirect_peer() calls every frame the receiver's own.
+  // bpf_redirect_peer() treats every frame as one to the receiver's address.
   const int is_theirs = output->is_wire && receiver && is_same_mac(receiver, output->far_mac);
   return is_theirs ? bpf_redirect_peer(output->ifindex, 0) : bpf_redirect(output->ifindex, 0);
 }
@@ -465,7 +467,7 @@ static __always_inline int is_tagged(const struct inner* inner) {
   return vlan_of(inner) != DEFAULT_VLAN;
 }
 
-// As a terminal gets it: with a tag unless its VLAN is the default one. The frame has none.
+// Sends a frame, which has no tag, to terminals: with a tag unless its VLAN is the default one.
 static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
                                        const struct decision* decision, int is_last, int is_known) {
   if (!is_tagged(&decision->inner)) {
@@ -478,9 +480,9 @@ static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
   return send(skb, tables, decision->native, 0, is_last, 0);
 }
 
-// Makes room for the head of an encapsulated frame. Returns 0 on failure. `is_known`: what send()
-// asks about its receiver; only the first helper, which is for IP, keeps the kernel's note of where
-// the header behind Ethernet's begins.
+// Makes space for the head of an encapsulated frame. Returns 0 on failure. `is_known`: whether
+// send() may get the receiver; only the first helper, which is for IP, keeps the kernel's note of
+// the start of the header behind Ethernet's.
 static __always_inline int grow(struct __sk_buff* skb, int* is_known) {
   const __be16 type = skb->protocol;  // stays with the addresses
   *is_known = bpf_skb_adjust_room(skb, GROWTH, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0;
@@ -488,7 +490,7 @@ static __always_inline int grow(struct __sk_buff* skb, int* is_known) {
   return bpf_skb_store_bytes(skb, sizeof(struct head), &type, sizeof type, 0) == 0;
 }
 
-// A terminal's frame, which grows if it is encapsulated.
+// Sends a terminal's frame, which grows if it is encapsulated.
 static __always_inline int send_terminals(struct __sk_buff* skb, tables_t* tables,
                                           const struct decision* decision) {
   struct head head = {decision->outer, decision->inner};
@@ -515,7 +517,8 @@ static __always_inline int move(struct __sk_buff* skb, __u32 from, __u32 to, __u
          bpf_skb_store_bytes(skb, to, chunk->bytes, size, 0) == 0;
 }
 
-// Moves what is behind the inner tag to behind the first addresses. Returns 0 on failure.
+// Moves the bytes behind the inner tag to behind the first addresses, and shortens the frame.
+// Returns 0 on failure.
 __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   const __u32 zero = 0;
   struct chunk* chunk = bpf_map_lookup_elem(&rbridge_chunk, &zero);
@@ -532,7 +535,7 @@ __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   return bpf_skb_change_tail(skb, length - removed, 0) == 0;
 }
 
-// Lets the kernel note that the frame is of this protocol, which it does where it takes out a tag
+// Makes the kernel note that the frame is of this protocol, which it does when it removes a tag
 // behind which there is another. Returns 0 on failure.
 static __always_inline int note_protocol(struct __sk_buff* skb, __be16 type) {
   const __be16 tag = bpf_htons(ETH_P_8021Q);
@@ -542,8 +545,8 @@ static __always_inline int note_protocol(struct __sk_buff* skb, __be16 type) {
          bpf_skb_vlan_pop(skb) == 0 && bpf_skb_vlan_pop(skb) == 0;
 }
 
-// Removes what grow() made room for, with all that the kernel has noted about the terminal's
-// packet. Returns 0 if it cannot be done so, since it is none of IP, or too short for one.
+// Removes the head for which grow() made space, with all that the kernel has noted about the
+// terminal's packet. Returns 0 if that cannot be done, because the packet is not IP, or too short.
 static __always_inline int shrink(struct __sk_buff* skb, const struct decision* decision) {
   struct ethhdr header;
   __builtin_memcpy(&header, &decision->inner, ADDRESSES_SIZE);
@@ -557,7 +560,7 @@ static __always_inline int shrink(struct __sk_buff* skb, const struct decision* 
          bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) == 0;
 }
 
-// An encapsulated frame: to other RBridges as it is, then what is in it to terminals.
+// Sends an encapsulated frame: to other RBridges as it is, then the frame in it to terminals.
 static __always_inline int send_encapsulated(struct __sk_buff* skb, tables_t* tables,
                                              const struct decision* decision) {
   if (decision->encapsulated) {
@@ -587,7 +590,7 @@ int viaduct_rbridge(struct __sk_buff* skb) {
   const __u64 version = shared->current;
   tables_t* tables = (tables_t*)&shared->copies[version & 1];
   __u32 outcome = decide(skb, tables, version, interface->port, &decision);
-  // Overwritten while it was read: the frame is lost.
+  // The tables were overwritten while they were read: the frame is lost.
   if (shared->begun > version + 1) outcome = VIADUCT_RBRIDGE_NO_ROUTE;
   if (outcome < VIADUCT_RBRIDGE_OUTCOMES) interface->frames[outcome] += 1;
   if (outcome == VIADUCT_RBRIDGE_CONTROL) return TC_ACT_UNSPEC;

@@ -1,8 +1,9 @@
-/* What the program of an RBridge (WMRP) and its user share: C, because both languages include it.
+/* Definitions shared by the program of an RBridge (WMRP) and its user: C, because both languages
+ * include it.
  *
  * The tables are rbridge::Tables (plane/rbridge/tables.h) as forward::RBridgeTablesWriter lays them
- * out: the simulator maps the array map that holds them, and writes them there. rbridge.cc checks
- * that both descriptions agree.
+ * out: the simulator maps the array map that holds them, and writes them there.
+ * plane/fib/ebpf_rbridge.cc checks that both descriptions agree.
  */
 #pragma once
 
@@ -87,13 +88,14 @@ struct viaduct_rbridge_shared {
   struct viaduct_rbridge_tables copies[2];
 };
 
-/* Of one interface, by its ifindex. */
+/* An interface, keyed by its ifindex. */
 struct viaduct_rbridge_interface {
-  __u32 port; /* its place in the tables */
+  __u32 port; /* the port's index in the tables */
   __u32 reserved;
-  __u64 frames[VIADUCT_RBRIDGE_OUTCOMES]; /* that came in */
-  __u64 bytes;                            /* of those forwarded */
-  __u64 not_sent; /* that should have left here: too long for the interface, or refused by it */
+  __u64 frames[VIADUCT_RBRIDGE_OUTCOMES]; /* arrived, by outcome */
+  __u64 bytes;                            /* of forwarded frames */
+  __u64
+      not_sent; /* frames to be sent here that were too long for the interface, or refused by it */
 };
 
 /* forward::Event: a terminal that was seen. */
@@ -102,7 +104,7 @@ struct viaduct_rbridge_event {
   __u64 value;
 };
 
-/* What was told last, until the tables change. */
+/* The event that was reported last, until the tables change. */
 struct viaduct_rbridge_told {
   struct viaduct_rbridge_event event;
   __u64 version;

@@ -1,5 +1,5 @@
-/* The frames of RBridges (WMRP) and of terminals, as a program reads and writes them: those of
- * TRILL (RFC 6325, section 3), with the inner VLAN tag. */
+/* Formats of the frames of RBridges (WMRP) and of terminals, as a program reads and writes them:
+ * those of TRILL (RFC 6325, section 3), with the inner VLAN tag. */
 #pragma once
 
 #include "plane/bpf/packet.bpf.h"
@@ -15,7 +15,7 @@
 #define OUTER_SIZE (ETH_HLEN + TRILL_SIZE)
 #define ADDRESSES_SIZE (2 * ETH_ALEN)
 #define TAG_SIZE 4
-#define GROWTH ((int)(sizeof(struct head) - ADDRESSES_SIZE))  // of an encapsulated frame
+#define GROWTH ((int)(sizeof(struct head) - ADDRESSES_SIZE))  // bytes that encapsulation adds
 
 struct outer {
   __u8 destination[ETH_ALEN];
@@ -33,7 +33,7 @@ struct inner {
   __be16 tci;
 } __attribute__((packed));
 
-// What an encapsulated frame begins with, in place of the terminal's addresses.
+// The first bytes of an encapsulated frame, in place of the terminal's addresses.
 struct head {
   struct outer outer;
   struct inner inner;
@@ -45,7 +45,7 @@ static __always_inline int is_ip(__be16 type) {
 
 static __always_inline int is_source(__u64 mac) { return mac != 0 && (mac & GROUP) == 0; }
 
-// IEEE 802.1Q's bridge group addresses, and TRILL's own.
+// Returns whether it is a bridge group address of IEEE 802.1Q, or one of TRILL's.
 static __always_inline int is_link_local(__u64 mac) {
   return mac >> 4 == 0x0180c200000 || mac >> 4 == 0x0180c200004;
 }

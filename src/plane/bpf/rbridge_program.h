@@ -12,27 +12,28 @@
 
 namespace viaduct::bpf {
 
-// Why this build or machine cannot forward an RBridge's frames by eBPF; empty: it can. Tries it:
-// needs root.
+// Returns why this build or machine cannot forward an RBridge's frames by eBPF; empty: it can.
+// Tries it: needs root.
 std::string WhyNoRBridge();
 
-// At work from construction to destruction or to the end of this process. Nothing is pinned. For
-// use by one thread.
+// An RBridge's program, active from construction to destruction or to the exit of this process.
+// Nothing is pinned. For use by one thread.
 class RBridgeProgram {
  public:
-  // The ports in their order, which are in this namespace; their wires' offloads are off. Throws
+  // The ports, in their order, are in this namespace; their wires' offloads are off. Throws
   // EnvironmentError if the build or the kernel cannot do it.
   RBridgeProgram(int namespace_fd, const std::vector<Port>& ports);
   ~RBridgeProgram();
   RBridgeProgram(const RBridgeProgram&) = delete;
   RBridgeProgram& operator=(const RBridgeProgram&) = delete;
 
-  // A viaduct_rbridge_shared, which whoever has the descriptor can map. Owned by this.
+  // Returns the descriptor of a viaduct_rbridge_shared, by which any process can map it. Owned by
+  // this object.
   int TablesFd() const;
-  // Readable when there are events.
+  // Returns a descriptor that is readable when there are events.
   int EventsFd() const;
   std::vector<viaduct_rbridge_event> TakeEvents();
-  // What came in on a port so far. Throws SystemError.
+  // Returns the counters of the frames that have arrived on a port. Throws SystemError.
   viaduct_rbridge_interface CountersOf(int ifindex) const;
 
  private:

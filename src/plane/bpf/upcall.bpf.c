@@ -1,9 +1,9 @@
-// Packets that go up through a TUN device: what is written before each, and the copies of some that
-// the kernel forwards by itself.
+// Packets that are sent up through a TUN device: the header before each, and the copies of some
+// packets that the kernel forwards by itself.
 //
-// The origin is a header of its own, because no field of both IP versions is free, and because it
+// The origin is in a separate header, because no field of both IP versions is free, and because it
 // must be in each segment of a super-frame (GSO). The kernel segments after this program and
-// repeats in each segment what is before the network header.
+// repeats in each segment the bytes before the network header.
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/icmpv6.h>
@@ -20,15 +20,15 @@
 #include "plane/bpf/upcall.h"
 
 #define SMALLEST_FLOWS 1         // the loader sets the numbers
-#define RECENT_FLOWS 256         // of each processor
-#define ROUTER_SOLICITATION 133  // of ICMPv6
+#define RECENT_FLOWS 256         // per processor
+#define ROUTER_SOLICITATION 133  // type of ICMPv6
 #define REDIRECT 137
 #define COPY_MARK 0x5664436f  // the mark of a packet while it is copied
 
 // The loader sets them.
 const volatile struct viaduct_upcall_settings settings = {};
 
-// A pair of addresses, and whether it comes in on an interface or leaves by it.
+// A pair of addresses, the interface, and whether the packets arrive on it or leave by it.
 struct flow4 {
   __be32 source, destination;
   __u32 where;
@@ -38,7 +38,7 @@ struct flow6 {
   __u32 where;
 };
 
-// When a packet of the flow was copied last, ns (CLOCK_MONOTONIC_COARSE).
+// The time at which a packet of the flow was last copied, ns (CLOCK_MONOTONIC_COARSE).
 struct {
   __uint(type, BPF_MAP_TYPE_LRU_HASH);
   __uint(max_entries, SMALLEST_FLOWS);
@@ -53,8 +53,8 @@ struct {
   __type(value, __u64);
 } upcall_flows6 SEC(".maps");
 
-// The same for flows whose packets came to a processor of late: what is found there was so at some
-// time. An array costs a tenth of a hash table's time.
+// The time of the last copy for flows whose packets a processor received recently: an entry was
+// right at some time. An array costs a tenth of a hash table's time.
 struct recent4 {
   struct flow4 flow;
   __u64 last;
@@ -78,12 +78,13 @@ struct {
   __type(value, struct recent6);
 } upcall_recent6 SEC(".maps");
 
-// Of the IP header on: what the node hears of its own packets to groups has no other.
+// Reads from the IP header on: copies of its own packets to groups, which the node receives, have
+// no other header.
 static __always_inline long load(struct __sk_buff* skb, __u32 offset, void* to, __u32 size) {
   return bpf_skb_load_bytes_relative(skb, offset, to, size, BPF_HDR_START_NET);
 }
 
-// Its entry in an array of recent flows, by all its words.
+// Returns the flow's entry in an array of recent flows, by all words of the flow.
 static __always_inline void* recent_of(void* array, const void* flow, __u32 size) {
   const __u32* words = flow;
   __u32 mixed = 0;
@@ -99,7 +100,7 @@ static __always_inline int is_same_flow(const void* one, const void* other, __u3
   return differing == 0;
 }
 
-// `last` is set to when a packet was copied.
+// Returns whether to copy a packet of the flow; sets `last` to the time of the last copy.
 static __always_inline int is_due(void* flows, const void* flow, __u64 now, __u64* last) {
   __u64* known = bpf_map_lookup_elem(flows, flow);
   *last = now;
@@ -115,7 +116,7 @@ static __always_inline int is_due(void* flows, const void* flow, __u64 now, __u6
   return 1;
 }
 
-// Packets to groups and, in IPv6, on one link only have no route that a protocol looks for.
+// Packets to groups and, in IPv6, link-local packets have no route that a protocol looks for.
 static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   struct flow4 flow = {.where = where};
   const long error = load(skb, __builtin_offsetof(struct iphdr, saddr), &flow, 8);
@@ -130,7 +131,7 @@ static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   return is_due(&upcall_flows4, &flow, now, &recent->last);
 }
 
-// RFC 4861, section 4: what a kernel says to its neighbours by itself uses no route.
+// RFC 4861, section 4: the messages that a kernel sends to its neighbours by itself use no route.
 static __always_inline int is_neighbour_discovery(struct __sk_buff* skb) {
   struct {
     struct ipv6hdr ip;
@@ -157,7 +158,7 @@ static __always_inline int is_due_ipv6(struct __sk_buff* skb, __u32 where) {
   return is_due(&upcall_flows6, &flow, now, &recent->last);
 }
 
-// On an Ethernet interface.
+// Copies a packet on an Ethernet interface, if a copy is due.
 static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
   const __u32 where = skb->ifindex << 1 | is_egress;
   int due = 0;
@@ -175,7 +176,7 @@ static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
 SEC("tc")
 int viaduct_upcall_in(struct __sk_buff* skb) { return copy(skb, 0); }
 
-// Only those that have not come in anywhere, neither to the kernel nor to a forwarder.
+// Copies only packets that have arrived on no interface, neither in the kernel nor in a forwarder.
 SEC("tc")
 int viaduct_upcall_out(struct __sk_buff* skb) {
   const int is_own = skb->ingress_ifindex == 0 && skb->mark != VIADUCT_FORWARDED_MARK;
@@ -191,8 +192,8 @@ static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
          bpf_ntohl(destination) >> 16 == 0xff02;
 }
 
-// At the egress of the TUN device, whose packets begin with the IP header. A packet without an
-// origin would be taken for another, so it is dropped.
+// Runs at the egress of the TUN device, whose packets begin with the IP header. A packet without an
+// origin would be mistaken for another, so it is dropped.
 SEC("tc")
 int viaduct_upcall_mark(struct __sk_buff* skb) {
   __u32 mark = skb->mark, ifindex = skb->ingress_ifindex;

@@ -1,4 +1,4 @@
-// Packets that go up through a TUN device, and neighbours to whom packets wait.
+// Tests of packets that are sent up through a TUN device, and of neighbours for whom packets wait.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ struct Addresses {
   const char *left, *router_left, *router_right, *right;  // with the length of the prefix
   const char *nowhere, *also_nowhere;
   int header;       // bytes
-  int hop_limit;    // where it is in the header
-  int destination;  // likewise
+  int hop_limit;    // offset in the header
+  int destination;  // offset in the header
 };
 constexpr Addresses kIpv4{.family = AF_INET,
                           .left = "10.0.1.1/24",
@@ -120,7 +120,7 @@ struct SocketAddress {
   sockaddr_storage bytes{};
 };
 
-// Takes what is sent to the namespace, so that it answers nothing.
+// Receives the datagrams that are sent to the namespace, so that it answers nothing.
 UniqueFd Receiver(const Space& space, int family) {
   UniqueFd receiver = space.UdpSocket(family);
   if (family == AF_INET6) SetSocketOption(receiver.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1, "v6 only");
@@ -165,7 +165,7 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     return {{At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6, {}}, 0};
   }
 
-  // Then sets the TUN device up, as the first packets of its kernel (MLD) must have an origin, too.
+  // Sets the TUN device up last, as the first packets of its kernel (MLD) must have an origin, too.
   void Attach(const std::vector<int>& ifindexes = {}, Duration interval = Duration::Seconds(2)) {
     const wire::Family family = At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
     links_ = AttachUpcalls(router_.fd.get(), {tun_index_, ifindexes, {family}, interval});
@@ -174,7 +174,7 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     router_.netlink.AddRoute(Default(), std::nullopt, tun_index_);
   }
 
-  // What went up next, from the header on. Fails if nothing comes.
+  // Returns the next packet that was sent up, from the header on. Throws Error if none arrives.
   std::vector<std::byte> NextBytes() {
     while (true) {
       pollfd wait{tun_.get(), POLLIN, 0};
@@ -197,7 +197,8 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
     const auto hop_limit = static_cast<int>(upcall.packet[static_cast<size_t>(At().hop_limit)]);
     return {upcall.ifindex, upcall.is_copy, text, hop_limit};
   }
-  // All segments of what came in by the first interface, with right checksums; how many.
+  // Checks that all segments arrived on the first interface, with right checksums; returns their
+  // number.
   int CountSegments(size_t payload) {
     int count = 0;
     for (size_t seen = 0; seen < payload; ++count) {
@@ -236,7 +237,7 @@ TEST_P(UpcallTest, MissesTellWhereTheyCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{0, false, At().also_nowhere, 64}));
 }
 
-// As a forwarder in userspace sends (plane/forward/upcall_sender.h).
+// Packets are sent as by a forwarder in userspace (plane/forward/upcall_sender.h).
 TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
   Attach();
   const auto up = [&](int came_in) {
@@ -263,7 +264,7 @@ TEST_P(UpcallTest, WhatAForwarderPassesUpTellsWhereItCameFrom) {
   EXPECT_EQ(Next(), (GoneUp{21, false, At().nowhere, 64}));
 }
 
-// Such a packet uses no route of the node's own.
+// A packet that the kernel sends for a forwarder uses no route of the node itself.
 TEST_P(UpcallTest, WhatTheKernelSendsForAForwarderIsNotCopied) {
   const std::string right = WithoutLength(At().right);
   const UniqueFd at_right = Receiver(right_, At().family);
@@ -277,7 +278,7 @@ TEST_P(UpcallTest, WhatTheKernelSendsForAForwarderIsNotCopied) {
   EXPECT_EQ(Next(), (GoneUp{0, true, right, 64})) << "a program's is";
 }
 
-// The kernel cuts it after the program has written the origin.
+// The kernel segments the datagram after the program has written the origin.
 TEST_P(UpcallTest, EachSegmentOfALargeDatagramTellsWhereItCameFrom) {
   Attach();
   constexpr int kSize = 1000, kCount = 20;

@@ -16,7 +16,7 @@
 namespace viaduct::fib {
 namespace {
 
-// For the simulator, which uses its own tables.
+// The sink for the simulator, which uses its own tables.
 class NoRoutes final : public RouteSink {
   void DoApply(const RouteChanges&) override {}
 };
@@ -69,7 +69,7 @@ Choice ChooseForRBridge(const NodePlace&, const std::string&) {
   return {&kEbpfRBridge, "the fastest for an RBridge"};
 }
 
-// Always this one; the reason says what it costs here.
+// Always chooses kUserspacePlane; the reason states its cost on this machine.
 Choice ChooseUserspace(const NodePlace&, const std::string&) {
   static const std::string why_not = bpf::WhyNoCopyFilter();
   if (why_not.empty()) return {&kUserspacePlane, kAsked};
@@ -115,7 +115,7 @@ constexpr NodeLayout kJoinedLayout{.addresses_on_interfaces = true,
                                    .kernel_forwards = true,
                                    .keeps_offloads = true,
                                    .joins_paths = true};
-// The kernel answers for the node and sends what it sends, but forwards nothing; the forwarder
+// The kernel answers for the node and sends the node's packets, but forwards nothing; the forwarder
 // reads frames as they would be on a wire.
 constexpr NodeLayout kUserspaceLayout{
     .addresses_on_interfaces = true, .kernel_forwards = false, .keeps_offloads = false};
@@ -124,8 +124,8 @@ constexpr NodeLayout kUserspaceLayout{
 constexpr NodeLayout kFramesOnly{
     .addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false};
 
-// Of an eBPF program its tables and a link for each interface; of the forwarder a node's memory,
-// and while it starts three sockets of each interface and the broker's copy of one.
+// For an eBPF program, its tables and a link for each interface; for the forwarder, a node's
+// memory, and during its start three sockets of each interface and the broker's copy of one.
 constexpr DescriptorsNeeded kForProgram{.per_node = 12, .per_interface = 1};
 constexpr DescriptorsNeeded kForForwarder{.per_node = 13, .per_interface = 4};
 constexpr DescriptorsNeeded kForBoth{
@@ -148,7 +148,8 @@ constinit const DataPlane kEbpfPlane{.name = "ebpf",
                                      .descriptors = kForProgram,
                                      .bridged = &kEbpfRBridge};
 
-// The kernel does what cannot be joined. The lab counts the joining program's descriptors.
+// The kernel forwards packets whose hops cannot be joined. The lab counts the joining program's
+// descriptors.
 constinit const DataPlane kJoinedPlane{.name = "joined",
                                        .layout = kJoinedLayout,
                                        .port_frames = PortFrames::kControl,

@@ -72,7 +72,7 @@ std::optional<forward::ControlMemory> EbpfRBridge::Control() const {
                                 .doorbell = events_.bell.get()};
 }
 
-// What has no room is told again when the tables change.
+// Events for which the ring has no space are reported again when the tables change.
 void EbpfRBridge::TakeEvents() {
   for (const viaduct_rbridge_event& event : program_.TakeEvents()) {
     writer_.Write({event.key, event.value});

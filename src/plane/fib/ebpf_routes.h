@@ -1,10 +1,10 @@
 // The data plane that forwards by an eBPF program in front of the kernel's stack.
 //
 // The program looks routes and neighbours up in the kernel's own tables (bpf_fib_lookup()), so the
-// sink of the routes is the kernel's. A table of its own would have to repeat, and never
-// contradict, what the kernel knows besides the protocol's routes: connected networks, addresses,
-// resolved neighbours, MTUs, dead interfaces, the choice among equal-cost next hops. So the packets
-// left to the kernel and those forwarded here cannot disagree.
+// sink of the routes is the kernel's. A separate table would have to repeat, and never contradict,
+// the kernel's state besides the protocol's routes: connected networks, addresses, resolved
+// neighbours, MTUs, dead interfaces, the choice among equal-cost next hops. So the packets left to
+// the kernel and the packets forwarded here cannot disagree.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@
 
 namespace viaduct::fib {
 
-// The program is at work as long as this object lives. Throws EnvironmentError where there is no
+// The program is active as long as this object exists. Throws EnvironmentError where there is no
 // eBPF.
 class EbpfRoutes final : public RouteSink {
  public:
   explicit EbpfRoutes(const NodePlace& place);
 
-  // Also tells the program the node's present addresses.
+  // Passes the node's present addresses to the program, too.
   size_t Reinstall() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override {
@@ -37,8 +37,8 @@ class EbpfRoutes final : public RouteSink {
 
   KernelRoutes kernel_;
   sys::Netlink session_;
-  std::map<std::string, int> ifindexes_;     // of the interfaces that have the program
-  std::optional<bpf::Forwarder> forwarder_;  // none where nothing could be forwarded
+  std::map<std::string, int> ifindexes_;     // the interfaces that have the program
+  std::optional<bpf::Forwarder> forwarder_;  // empty where nothing could be forwarded
 };
 
 }  // namespace viaduct::fib

@@ -7,9 +7,9 @@
 namespace viaduct::fib {
 namespace {
 
-// Whose the packets to such a destination are; nothing: as where there is no entry. In IPv4 the
-// forwarder answers what it does not forward; in IPv6 the kernel does. What goes up the forwarder
-// passes there.
+// Returns the receiver of the packets to such a destination; nothing: as where there is no entry.
+// In IPv4 the forwarder answers packets that it does not forward; in IPv6 the kernel does. Packets
+// to the simulator are passed up by the forwarder.
 std::optional<bpf::CopyFilter::Taker> TakerOf(wire::Family family, forward::Kind kind) {
   using Taker = bpf::CopyFilter::Taker;
   if (kind == forward::Kind::kNone) return std::nullopt;
@@ -26,7 +26,7 @@ KernelCopies::KernelCopies(int namespace_fd) : namespace_fd_(namespace_fd) {
   try {
     filter_.emplace();
     packet_rules_ = sys::ChangeMonitor::OfPacketRules(namespace_fd);
-  } catch (const Error&) {  // the kernel drops its copies itself, as bpf::WhyNoCopyFilter() says
+  } catch (const Error&) {  // the kernel drops its copies; bpf::WhyNoCopyFilter() gives the cause
     filter_.reset();
   }
 }
@@ -46,7 +46,7 @@ void KernelCopies::Put(const wire::IpPrefix& destination, std::optional<Taker> t
     filter_->Remove(destination);
     known_.erase(known);
   } else if (known == known_.end() || known->second != *taker) {
-    // Once it was full it lacks entries that nobody gives it again.
+    // Once the filter was full it lacks entries that are not written again.
     if (full_.contains(destination.address.family)) return;
     if (!filter_->Set(destination, *taker)) {
       full_.insert(destination.address.family);
@@ -57,7 +57,8 @@ void KernelCopies::Put(const wire::IpPrefix& destination, std::optional<Taker> t
   }
 }
 
-// None that cannot be asked about, as IPv6's rules of a kernel without IPv6.
+// Returns the families whose copies may be discarded. A family that cannot be queried, as IPv6 in a
+// kernel without IPv6, is not among them.
 std::set<wire::Family> KernelCopies::Discarded(sys::Netlink& session,
                                                const std::set<int>& ifindexes) const {
   std::set<wire::Family> families;

@@ -1,9 +1,9 @@
-// What a node's kernel is spared of the frames that a forwarder in userspace takes: it gets a copy
-// of each, and does not forward.
+// Control of the copies that a node's kernel receives of the frames that a forwarder in userspace
+// receives. The kernel gets a copy of each frame, but does not forward.
 //
-// It gets every copy while it is not known which are its own, and as long as somebody may do more
-// to packets there than the node's routes say: where there are nftables, IPsec policies, rules of
-// other tables, or classifiers (tc) at an interface.
+// The kernel receives every copy while it is not known which copies are for it, and as long as its
+// configuration may affect packets in other ways than by the node's routes: where there are
+// nftables, IPsec policies, rules of other tables, or classifiers (tc) at an interface.
 #pragma once
 
 #include <map>
@@ -22,20 +22,21 @@ namespace viaduct::fib {
 // For use by one thread.
 class KernelCopies {
  public:
-  // The namespace must outlive this. Where there is no eBPF, the kernel gets every copy always.
+  // The namespace must outlive this. Where there is no eBPF, the kernel always receives every copy.
   explicit KernelCopies(int namespace_fd);
 
-  // From now on the kernel gets every copy.
+  // Passes every copy to the kernel until Resume().
   void Suspend();
-  // An entry of the forwarder's table, before it is written there; kNone: it is removed.
+  // Writes an entry of the forwarder's table, before it is written there; kNone: removes it.
   void Write(const wire::IpPrefix& destination, forward::Kind kind);
-  // All entries are as the kernel's routes: from now on it gets only what it may need of what comes
-  // in on these interfaces, and all of what comes in on others.
+  // Discards copies again, as all entries are equal to the kernel's routes: from this call on, the
+  // kernel receives only the copies that it may need of frames that arrive on these interfaces, and
+  // all copies of frames that arrive on others.
   void Resume(sys::Netlink& session, const std::set<int>& ifindexes);
 
-  // Readable when TakeEvents() shall be called; -1: never.
+  // Returns a descriptor that is readable when TakeEvents() must be called; -1: never.
   int EventFd() const { return packet_rules_ ? packet_rules_->fd() : -1; }
-  // Whether Resume() may now decide otherwise.
+  // Returns whether Resume() may now decide otherwise.
   bool TakeEvents() { return packet_rules_ && packet_rules_->Read().any(); }
 
  private:
@@ -46,8 +47,8 @@ class KernelCopies {
   int namespace_fd_;
   std::optional<bpf::CopyFilter> filter_;
   std::optional<sys::ChangeMonitor> packet_rules_;
-  std::map<wire::IpPrefix, Taker> known_;  // as in the filter
-  std::set<wire::Family> full_;            // of which the filter does not have all
+  std::map<wire::IpPrefix, Taker> known_;  // the entries of the filter
+  std::set<wire::Family> full_;            // families whose entries did not all fit
 };
 
 }  // namespace viaduct::fib

@@ -1,4 +1,5 @@
-// What reaches a kernel beside the forwarder in userspace, by its own counters. Needs root.
+// Tests which packets reach a kernel next to the forwarder in userspace, by the kernel's counters.
+// Needs root.
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_sched.h>
@@ -57,7 +58,8 @@ struct Neighbourhood : test::RouterPlace {
     return count;
   }
 
-  // How many of kFrames with this destination reach the kernel; a packet socket gets all of them.
+  // Sends kFrames to this destination; returns how many reach the kernel. A packet socket gets all
+  // of them.
   int Reach(const std::string& destination) {
     const Ethernet outer{.source = "02:00:00:00:01:02",
                          .destination = netlink.GetLink("eth0").mac.ToString()};
@@ -75,18 +77,18 @@ struct Neighbourhood : test::RouterPlace {
   bool IsDiscarded(const std::string& destination) {
     const int reached = Reach(destination);
     EXPECT_TRUE(reached < kFrames / 2 || reached >= kFrames) << destination << ": " << reached;
-    return reached < kFrames / 2;  // some of the kernel's own may be among them
+    return reached < kFrames / 2;  // packets of the kernel itself may be among them
   }
 
   sys::PacketSocket sender, tap;
 };
 
-// With the routes of the data plane.
+// A Neighbourhood with the routes of the data plane.
 struct Watched : Neighbourhood {
   Watched() { Follow(); }
-  // What the broker does when the kernel has changed.
+  // Follows the kernel's changes as the broker does.
   void Follow() {
-    constexpr int kTimeout = 200;  // ms; for what the kernel does in a work queue
+    constexpr int kTimeout = 200;  // ms; for the kernel's work queues
     for (pollfd changed{routes.EventFd(), POLLIN, 0}; poll(&changed, 1, kTimeout) > 0;) {
       routes.TakeEvents();
     }
@@ -140,7 +142,7 @@ TEST_F(KernelCopiesTest, FollowsRoutesAndAddresses) {
   });
 }
 
-// It says so when there is something to read of the kernel: until then nothing is discarded.
+// While a change of the kernel has not been read, nothing is discarded.
 TEST_F(KernelCopiesTest, NothingIsDiscardedWhileAChangeIsNotRead) {
   Run([](Watched& router) {
     router.Add("eth1", "10.0.2.1/24");
@@ -201,7 +203,7 @@ TEST_F(KernelCopiesTest, FollowsAnInterfaceThatIsMadeAnew) {
   });
 }
 
-// In another namespace the node's addresses mean nothing.
+// In another namespace the node's addresses have no meaning.
 TEST_F(KernelCopiesTest, LeavesAnInterfaceThatIsTakenAway) {
   Run([](Watched& router) {
     const UniqueFd elsewhere = sys::CreateNamelessNamespace();

@@ -39,7 +39,8 @@ bool MixesFamilies(const Route& route) {
 
 }  // namespace
 
-// Also said in requests: a removal without a metric is of any route to the destination.
+// The default metric is also explicit in requests: a removal without a metric removes any route to
+// the destination.
 uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric) {
   const bool is_ipv6 = destination.address.family == wire::Family::kIpv6;
   constexpr uint32_t kDefaultIpv6Metric = 1024;  // IP6_RT_PRIO_USER of linux/ipv6_route.h
@@ -240,7 +241,7 @@ KernelRoutes::Refused KernelRoutes::DeleteAll(const std::vector<Route>& routes) 
   for (const Route& route : routes) {
     std::vector<sys::RouteHop> hops = HopsOf(route);
     if (hops.empty()) continue;
-    // Which of several are installed depends on which interfaces were up then.
+    // The installed ones of several next hops depend on the interfaces that were up then.
     if (route.next_hops.size() > 1) hops.clear();
     requests.push_back({sys::RouteAction::kDelete, &route, std::move(hops)});
   }
@@ -261,7 +262,7 @@ size_t KernelRoutes::Reinstall() {
   for (const auto& [key, route] : desired_) {
     std::vector<sys::RouteHop> hops = HopsOf(route);
     if (hops.empty()) continue;
-    // Of a multipath route some next hops may be there already.
+    // Some next hops of a multipath route may be installed already.
     const auto action =
         route.next_hops.size() > 1 ? sys::RouteAction::kReplace : sys::RouteAction::kCreate;
     requests.push_back({action, &route, std::move(hops)});

@@ -17,11 +17,11 @@ namespace viaduct::fib {
 // linux/rtnetlink.h nor in iproute2's rt_protos, and above RTPROT_STATIC, so the kernel never sets
 // it.
 inline constexpr uint8_t kRouteProtocol = 155;
-// The kernel's number of Table::kPreferred, and the priority of the rule by which it is asked.
+// The kernel's number of Table::kPreferred, and the priority of the rule that looks it up.
 inline constexpr uint32_t kPreferredTable = 155;
 inline constexpr uint32_t kPreferredPriority = 155;
 
-// What the kernel makes of a metric.
+// Returns the metric that the kernel gives a route with this metric.
 uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric);
 
 // Keeps the desired table and makes the kernel's equal to it. Only routes of kRouteProtocol are
@@ -37,13 +37,13 @@ class KernelRoutes final : public RouteSink {
  public:
   explicit KernelRoutes(int namespace_fd);
 
-  // The kernel drops routes when an interface goes down.
+  // Installs the routes that the kernel dropped when an interface was set down.
   size_t Reinstall() override;
   const RouteTable& Routes() const override { return desired_; }
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
 
  private:
-  // ifindex 0: there is none of this name.
+  // ifindex 0: there is no interface of this name.
   struct Interface {
     int ifindex = 0;
     bool is_up = false;
@@ -53,12 +53,12 @@ class KernelRoutes final : public RouteSink {
   using Refused = std::vector<RefusedRoute>;
 
   void DoApply(const RouteChanges& changes) override;
-  // Adds the rules by which the preferred table is asked, once they are needed. Link-local IPv6
+  // Adds the rules for lookups in the preferred table, once they are needed. Link-local IPv6
   // addresses are never looked up there: a default route would draw them off their links.
   void AddRules(const std::vector<Route>& routes);
-  // Looked up once per call of a public function.
+  // Looks an interface up, once per call of a public function.
   const Interface& Find(const std::string& interface);
-  // The next hops to be installed; none if an interface does not exist.
+  // Returns the next hops to install; none if an interface does not exist.
   std::vector<sys::RouteHop> HopsOf(const Route& route);
   std::vector<Outcome> Exchange(const std::vector<Request>& requests);
   void SendBatch(const Request* requests, size_t count, Outcome* outcomes);

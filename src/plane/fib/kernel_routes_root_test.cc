@@ -1,4 +1,4 @@
-// The mirror on a real kernel table, in a namespace that disappears with the test. Needs root.
+// Tests of the mirror on a real kernel table, in a namespace that ends with the test. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
@@ -21,7 +21,7 @@ Route MakeRoute(const std::string& destination, const std::string& gateway,
   return test::MakeRoute(destination, gateway, metric, interface);
 }
 
-// Through eth0 and eth1.
+// Returns a route through eth0 and eth1.
 Route MakeMultipath(const std::string& destination, const std::string& gateway0,
                     const std::string& gateway1) {
   Route route = MakeRoute(destination, gateway0);
@@ -29,7 +29,8 @@ Route MakeMultipath(const std::string& destination, const std::string& gateway0,
   return route;
 }
 
-// How many routes of a protocol the kernel's main tables have, of one family or (AF_UNSPEC) both.
+// Returns the number of a protocol's routes in the kernel's main tables, of one family or
+// (AF_UNSPEC) both.
 size_t CountRoutes(sys::Netlink& netlink, int protocol, int family = AF_UNSPEC) {
   sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
   query.AppendHeader(rtmsg{});
@@ -87,7 +88,7 @@ TEST_F(KernelRoutesTest, InstallsEveryKindAProtocolAsksFor) {
     changes.added = {
         MakeRoute("0.0.0.0/0", "10.0.0.2"),
         MakeRoute("10.0.0.2/32", "10.0.0.2"),    // a host route to the neighbour itself
-        MakeRoute("10.9.0.0/16", "10.0.0.2"),    // and one that goes through it
+        MakeRoute("10.9.0.0/16", "10.0.0.2"),    // and a route through it
         MakeRoute("10.8.0.1/32", "192.0.2.77"),  // a neighbour no prefix covers
         MakeRoute("10.7.0.0/24", ""),
         MakeRoute("10.9.0.0/16", "10.0.1.2", "eth1", 20),
@@ -132,7 +133,7 @@ TEST_F(KernelRoutesTest, RefusedRoutesAreNamedAndTheRestIsApplied) {
     RouteChanges changes;
     changes.added = {
         MakeRoute("10.9.1.0/24", "10.0.0.2"),
-        MakeRoute("10.9.2.0/24", "10.0.0.1"),  // our own address: no next hop
+        MakeRoute("10.9.2.0/24", "10.0.0.1"),  // the node's own address: no next hop
         MakeRoute("10.9.3.0/24", "10.0.0.2", "nowhere0"),
         MakeRoute("10.9.4.0/24", "224.0.0.5"),
         MakeRoute("10.9.5.0/24", "10.0.0.2"),
@@ -197,7 +198,7 @@ TEST_F(KernelRoutesTest, OthersRoutesAreNotTouched) {
   });
 }
 
-// How many next hops the kernel's routes of ours have together that are not dead.
+// Returns the number of next hops that are not dead, of all kernel routes of kRouteProtocol.
 size_t CountHops(sys::Netlink& netlink) {
   sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
   query.AppendHeader(rtmsg{});

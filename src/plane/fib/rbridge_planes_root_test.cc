@@ -1,6 +1,6 @@
-// The data planes of an RBridge against each other: the same random frames by the same random
-// tables through rbridge::Forward(), the program in userspace, and the eBPF program between real
-// interfaces. Needs root.
+// Compares the data planes of an RBridge: the same random frames by the same random tables through
+// rbridge::Forward(), the program in userspace, and the eBPF program between real interfaces. Needs
+// root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ namespace {
 class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
-  // Below `limit`.
+  // Returns a number below `limit`.
   uint32_t Below(uint32_t limit) { return static_cast<uint32_t>(engine_() % limit); }
   bool OneIn(uint32_t many) { return Below(many) == 0; }
 
@@ -150,7 +150,7 @@ Bytes SomeFrame(Random& random, uint32_t number) {
   const bool encapsulated = random.OneIn(2);
   if (encapsulated) AppendOuter(random, bytes);
   AppendTerminalFrame(random, encapsulated ? !random.OneIn(20) : random.OneIn(3), number, bytes);
-  // Not so short that the kernel takes a tag for cut, or the eBPF program pads it.
+  // The minimum: with less the kernel takes a tag for cut, or the eBPF program pads the frame.
   const uint32_t least = encapsulated ? 20 : 42;
   const auto size = static_cast<uint32_t>(bytes.size());
   if (size < least) bytes.resize(least);
@@ -158,7 +158,7 @@ Bytes SomeFrame(Random& random, uint32_t number) {
   return bytes;
 }
 
-// ------------------------------------------------------------ the three
+// ------------------------------------------------------------ the three data planes
 
 class Userspace {
  public:
@@ -206,7 +206,7 @@ class Ebpf {
     ASSERT_TRUE(peers_[port]->Refused().empty()) << frame.size();
     ++sent_;
   }
-  // What became of all frames so far, by the name of the outcome.
+  // Returns the number of frames so far, by the name of their outcome.
   std::map<std::string, uint64_t> Outcomes() const {
     std::map<std::string, uint64_t> sum;
     for (const auto& [port, counters] : sink_->PacketCounters()) {
@@ -215,7 +215,7 @@ class Ebpf {
     sum.erase("forwarded-bytes");
     return sum;
   }
-  // Until all that was sent went through, and as many frames came out as were expected.
+  // Receives until all frames sent were counted, and as many frames as expected have arrived.
   void Receive(const Sent& expected, Sent& received) {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(10);
     const auto missing = [&] {
@@ -273,7 +273,7 @@ class Ebpf {
   uint64_t sent_ = 0;
 };
 
-// The first that one has and the other has not.
+// Returns the first frame that only one of the two has.
 std::string FirstDifference(const Sent& expected, const Sent& received) {
   for (size_t port = 0; port < kPorts; ++port) {
     auto one = expected[port], other = received[port];

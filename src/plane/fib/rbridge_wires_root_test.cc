@@ -1,5 +1,5 @@
-// Data planes of RBridges by eBPF, which pass frames straight to the other end of a wire. Needs
-// root.
+// Tests of data planes of RBridges by eBPF, which pass frames directly to the other end of a wire.
+// Needs root.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -26,9 +26,9 @@
 namespace viaduct::fib {
 namespace {
 
-using Drops = std::map<std::string, uint64_t>;  // by cause
+using Drops = std::map<std::string, uint64_t>;  // keyed by cause
 
-// Two RBridges, whose program passes frames straight to a wire's other end, between two terminals:
+// Two RBridges, whose program passes frames directly to a wire's other end, between two terminals:
 //   "left" - [in, out] - [in, out] - "right"
 // The terminals' interfaces are in the calling thread's namespace.
 class Chain {
@@ -61,7 +61,7 @@ class Chain {
     const io::FrameToSend bytes(frame);
     ASSERT_EQ(left_->Transmit({&bytes, 1}), 1u);
   }
-  // The next frame that an interface saw; empty: none came for a second.
+  // Returns the next frame that an interface received; empty: none arrived within a second.
   static Bytes Next(io::RingPort& port) {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(1);
     std::array<io::ReceivedFrame, 1> one;
@@ -70,7 +70,7 @@ class Chain {
     }
     return {one[0].bytes.begin(), one[0].bytes.end()};
   }
-  // Of the interface towards the other RBridge.
+  // Sets the MTU of the first RBridge's interface towards the second.
   void SetMtuOfFirst(int mtu) {
     sys::Netlink netlink(spaces_[0].get());
     netlink.SetMtu(netlink.IfIndex("out"), mtu);
@@ -79,7 +79,7 @@ class Chain {
   io::RingPort& between() { return *between_; }
   io::RingPort& right() { return *right_; }
   int fd() const { return fd_.get(); }
-  // What the first RBridge makes of a frame, and the second of that.
+  // Returns the frame that RBridge `rbridge` of the chain sends for this one; empty: none.
   Bytes Expected(size_t rbridge, const Bytes& frame) {
     Sent sent;
     Reference().Take(*tables_.at(rbridge), 0, frame, sent);
@@ -157,8 +157,8 @@ class Chain {
   std::unique_ptr<io::RingPort> left_, between_, right_;
 };
 
-// Ethernet and what follows; `type` 0x0800 and 0x86dd are those for which the program has a way
-// without copying.
+// Returns a frame with `size` bytes after its headers; for `type` 0x0800 and 0x86dd the program has
+// a way without copying.
 Bytes TerminalFrameOf(const wire::MacAddress& to, bool tagged, uint32_t vlan, uint32_t type,
                       size_t size) {
   Bytes bytes;
@@ -196,7 +196,7 @@ TEST(RBridgeWiresTest, FramesOverWiresAreAsOnAWire) {
   });
 }
 
-// As a real Ethernet pads them, though only as far as the program must.
+// Short frames are padded as on a real Ethernet, though only as far as the program must.
 TEST(RBridgeWiresTest, ShortFramesArePadded) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {
@@ -220,12 +220,13 @@ TEST(RBridgeWiresTest, ShortFramesArePadded) {
   });
 }
 
-// A wire's other end takes whatever bpf_redirect_peer() passes; the interface before it would not.
+// A wire's other end takes frames of any length from bpf_redirect_peer(); the interface before it
+// would not.
 TEST(RBridgeWiresTest, AnMtuLimitsWhatLeaves) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {
     constexpr int kLess = 1024;
-    constexpr size_t kFits = kLess - 24;  // what follows the terminal's Ethernet header
+    constexpr size_t kFits = kLess - 24;  // length after the terminal's Ethernet header
     Chain chain;
     chain.SetMtuOfFirst(kLess);
     uint64_t too_long = 0;
@@ -244,7 +245,7 @@ TEST(RBridgeWiresTest, AnMtuLimitsWhatLeaves) {
   });
 }
 
-// The receiver's stack takes it, which a frame with wrong notes would not reach.
+// The receiver's stack receives the packet, which a frame with wrong kernel notes would not reach.
 TEST(RBridgeWiresTest, PacketsOverWiresReachTheStack) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
   sys::InScratchNamespace([&] {

@@ -17,11 +17,11 @@ struct NextHop {
   friend auto operator<=>(const NextHop&, const NextHop&) = default;
 };
 
-// A node's routing tables, in the order in which they are asked (ip-rule(8)): the first that has a
-// route for a packet decides, even if the next has one to a smaller network.
+// A node's routing tables, in the order of their lookup (ip-rule(8)): the first that has a route
+// for a packet decides, even if the next has one to a smaller network.
 enum class Table : uint8_t {
   kPreferred,  // before the connected networks
-  kMain,       // that of the connected networks: among all of these the longest prefix decides
+  kMain,       // the table of the connected networks: the longest prefix of all its routes decides
 };
 
 // A unicast route. Identity is (destination, metric, table), as in the kernel's FIB.
@@ -56,8 +56,8 @@ struct RouteChanges {
   size_t size() const { return replaced.size() + added.size() + removed.size(); }
 };
 
-// As `ip route` writes it: "10.0.0.0/24 via 10.1.0.2 dev eth0 metric 20"; of several next hops,
-// "10.0.0.0/24 nexthop via 10.1.0.2 dev eth0 nexthop via 10.2.0.2 dev eth1".
+// Returns the text of `ip route`: "10.0.0.0/24 via 10.1.0.2 dev eth0 metric 20"; for several next
+// hops, "10.0.0.0/24 nexthop via 10.1.0.2 dev eth0 nexthop via 10.2.0.2 dev eth1".
 std::string ToString(const Route& route);
 
 RouteChanges Difference(const RouteTable& from, const RouteTable& to);

@@ -12,14 +12,14 @@ namespace viaduct::fib {
 
 // The result of one update.
 struct RouteUpdate {
-  RouteChanges changes;  // handed to the sink
-  std::string refusal;   // which of them were refused, and why; empty: none
-  size_t refused = 0;    // how many
+  RouteChanges changes;  // passed to the sink
+  std::string refusal;   // the refused changes, and the reasons; empty: none
+  size_t refused = 0;    // number of refused changes
 };
 
-// Remembers the routes that the sink has accepted. Refused ones are not among them, so every update
-// tries them again; so it does with all routes of a call that failed as a whole, of which nobody
-// knows how much was done.
+// Remembers the routes that the sink has accepted. Refused routes are not among them, so every
+// update tries them again, and also all routes of a call that failed as a whole, because the part
+// of it that was done is unknown.
 class RouteMirror {
  public:
   explicit RouteMirror(std::shared_ptr<RouteSink> sink) : sink_(std::move(sink)) {}
@@ -28,7 +28,7 @@ class RouteMirror {
   // none.
   RouteUpdate Update(const RouteTable& wanted);
 
-  // The sink has these routes already, of a mirror that has ended.
+  // Takes over the routes of an earlier mirror, which the sink has already.
   void Adopt(RouteTable routes) { installed_ = std::move(routes); }
 
   const RouteTable& installed() const { return installed_; }
@@ -39,7 +39,7 @@ class RouteMirror {
 
   std::shared_ptr<RouteSink> sink_;
   RouteTable installed_;
-  RouteTable uncertain_;  // of calls that failed as a whole
+  RouteTable uncertain_;  // routes of calls that failed as a whole
 };
 
 }  // namespace viaduct::fib

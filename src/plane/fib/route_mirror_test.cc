@@ -1,4 +1,4 @@
-// A sink that refuses routes, and how the mirror handles it.
+// Tests how the mirror handles a sink that refuses routes.
 #include "plane/fib/route_mirror.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST_F(RouteMirrorTest, WhatARefusedChangeLeavesIsTheOldRoute) {
   sink_->refuses = {KeyOf(bad_)};
   mirror_.Update(TableOf({other}));
   EXPECT_EQ(mirror_.installed(), TableOf({bad_}));
-  mirror_.Update({});  // its removal is refused, too
+  mirror_.Update({});  // the removal is refused, too
   EXPECT_EQ(mirror_.installed(), TableOf({bad_}));
   sink_->refuses.clear();
   EXPECT_EQ(mirror_.Update({}).changes.removed, std::vector{bad_});
@@ -123,14 +123,14 @@ TEST(DataPlane, IsFoundByTheUsersWord) {
   EXPECT_EQ(DataPlaneNames(), "kernel, ebpf, joined, userspace, auto or simulator");
 }
 
-// What a further row must fill in, for the code that asks for capabilities instead of names.
+// The fields that each row must fill in, for the code that uses capabilities instead of names.
 TEST(DataPlane, EveryPlaneSaysWhatItNeeds) {
   for (const DataPlane* plane : DataPlanes()) {
     SCOPED_TRACE(plane->name);
     EXPECT_EQ(FindDataPlane(plane->name), plane);
     EXPECT_NE(plane->make_sink, nullptr);
     const bool kernels = plane->layout.kernel_forwards;
-    // Whatever else forwards a node's packets is a program, with descriptors of its own.
+    // All other forwarders of a node's packets are programs, with separate descriptors.
     if (!kernels && !plane->in_simulator) {
       EXPECT_GT(plane->descriptors.per_node, 0U);
       EXPECT_GT(plane->descriptors.per_interface, 0U);

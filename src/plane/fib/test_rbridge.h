@@ -1,5 +1,5 @@
-// What the tests of an RBridge's data planes have in common: frames, the reference, the control
-// plane's side of a sink.
+// Common parts of the tests of an RBridge's data planes: frames, the reference, the control plane's
+// side of a sink.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ using rbridge::PortIndex;
 using rbridge::RBridgeIndex;
 using rbridge::Tables;
 using Bytes = std::vector<std::byte>;
-using Sent = std::array<std::vector<Bytes>, 4>;  // by port
+using Sent = std::array<std::vector<Bytes>, 4>;  // indexed by port
 
 inline constexpr size_t kPorts = 4;
 inline constexpr int kMtu = 3000;

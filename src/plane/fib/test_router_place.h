@@ -9,7 +9,7 @@
 
 namespace viaduct::fib::test {
 
-// eth0 has 10.0.0.1/24 and fd00::1/64, eth1 10.0.1.1/24; each is wired to a peer.
+// A router: eth0 has 10.0.0.1/24 and fd00::1/64, eth1 10.0.1.1/24; each is wired to a peer.
 struct RouterPlace {
   RouterPlace() {
     for (const std::string side : {"0", "1"}) {

@@ -1,5 +1,5 @@
-// The data planes whose forwarding program forwards frames in a process of its own, by a table that
-// the node's protocol in the simulator writes: a program of the scenario's, or an RBridge's (WMRP).
+// The data planes whose forwarding program forwards frames in a separate process, by a table that
+// the node's protocol in the simulator writes: a program of the scenario, or an RBridge's (WMRP).
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace viaduct::fib {
 
 class UserspaceFrames : public RouteSink {
  public:
-  // The program that the place names. Throws UsageError if it names none, Error if there is no
+  // Uses the program that the place names. Throws UsageError if it names none, Error if there is no
   // shared memory.
   explicit UserspaceFrames(const NodePlace& place);
 

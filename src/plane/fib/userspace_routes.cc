@@ -20,9 +20,10 @@ namespace viaduct::fib {
 namespace {
 
 constexpr const char* kFull = "the forwarding table is full";
-constexpr int64_t kLocalMetric = -1;  // the kernel asks its table of local routes first
+constexpr int64_t kLocalMetric = -1;  // the kernel looks up its table of local routes first
 constexpr int64_t kAnyMetric = std::numeric_limits<int64_t>::max();
-// Of an own route only its presence counts: the forwarder leaves its packets to the kernel.
+// Returns the kind of a route of this type. An own route has no details: the forwarder leaves its
+// packets to the kernel.
 forward::Kind KindOf(uint8_t type) {
   switch (type) {
     case RTN_UNICAST:
@@ -56,7 +57,7 @@ bool ConcernsPreferred(const RouteChanges& changes) {
       });
 }
 
-// "0-1,3-127": the bits of those below 32 (a bitmap as proc_do_large_bitmap() prints it).
+// Returns the bits below 32 of "0-1,3-127" (a bitmap as proc_do_large_bitmap() prints it).
 uint32_t BitsOf(const std::string& list) {
   uint32_t bits = 0;
   for (size_t at = 0; at < list.size();) {
@@ -179,7 +180,7 @@ forward::Entry UserspaceRoutes::OwnOf(const wire::IpPrefix& destination, Table t
   forward::Entry best;
   for (auto own = accepted_.lower_bound({destination, 0, Table::kPreferred});
        own != accepted_.end() && own->first.destination == destination; ++own) {
-    // Not in the order of the keys: the kernel's metric for 0 is not the least in IPv6.
+    // The keys are not in the order of metrics: the kernel's metric for 0 is not the least in IPv6.
     const int64_t metric = KernelMetric(destination, own->first.metric);
     if (own->first.table != table || metric >= below_metric) continue;
     forward::Entry entry = EntryOf(own->second);
@@ -204,8 +205,8 @@ bool UserspaceRoutes::IsHidden(const wire::IpPrefix& destination) {
   return false;
 }
 
-// Of several routes to a destination the one of the lowest metric that leads somewhere. Packets of
-// a family that is not forwarded are left to the kernel, which drops them.
+// Returns the entry of the usable route to a destination with the lowest metric. Packets of a
+// family that is not forwarded are left to the kernel, which drops them.
 forward::Entry UserspaceRoutes::BestOf(const wire::IpPrefix& destination) {
   if (!Forwards(destination.address.family)) {
     return destination.length == 0 ? forward::Entry{forward::Kind::kLocal, {}} : forward::Entry();
@@ -262,7 +263,7 @@ void UserspaceRoutes::Accept(const Route& route, RouteChanges* undo) {
     accepted_.erase(KeyOf(route));
     undo->removed.push_back(route);
   }
-  Write(route.destination);  // what was there before: it is no longer among those left out
+  Write(route.destination);  // the earlier entry: it is no longer in left_out_
 }
 
 void UserspaceRoutes::DoApply(const RouteChanges& changes) {
@@ -309,7 +310,7 @@ void UserspaceRoutes::FollowKernel() {
   table_.Begin();
   WriteAll();
   table_.Publish();
-  // Of what has changed meanwhile TakeEvents() is about to hear: it may be a new address.
+  // TakeEvents() is about to read the changes since then: one may be a new address.
   if (!others_.HasNews()) ReleaseCopies();
 }
 
@@ -336,7 +337,7 @@ size_t UserspaceRoutes::Reinstall() {
   return missing + left_out_.size();
 }
 
-// One reading answers a burst of changes.
+// Reads the kernel's routes once for a burst of changes.
 void UserspaceRoutes::TakeEvents() {
   const bool may_other_programs_look = copies_.TakeEvents();
   if (others_.Read().any() || may_other_programs_look) FollowKernel();

@@ -1,9 +1,9 @@
-// The data plane that forwards in a process of its own (src/plane/forward), by a table in shared
+// The data plane that forwards in a separate process (src/plane/forward), by a table in shared
 // memory.
 //
-// The routes go to the node's kernel as well, which sends the node's own packets by them but does
-// not forward. What the kernel knows besides them (the node's own addresses, connected networks,
-// routes of others) is read from it, so both decide alike.
+// The routes are passed to the node's kernel as well, which sends the node's own packets by them
+// but does not forward. The kernel's other routes (the node's own addresses, connected networks,
+// routes of other programs) are read from it, so both decide alike.
 #pragma once
 
 #include <map>
@@ -26,23 +26,23 @@
 
 namespace viaduct::fib {
 
-// The one writer of a node's table.
+// The only writer of a node's table.
 class UserspaceRoutes final : public RouteSink {
  public:
-  // Room for several hundred thousand routes. Only what is written takes memory.
+  // Space for several hundred thousand routes. Only words that are written take memory.
   static constexpr size_t kTableWords = (size_t{128} << 20) / sizeof(forward::Word);
 
   // `table_words`: the size of the table. Throws Error if there is no shared memory, or none of the
   // node's own routes fits.
   explicit UserspaceRoutes(const NodePlace& place, size_t table_words = kTableWords);
 
-  // Also reads anew what the kernel knows. What the table has no room for counts as missing.
+  // Reads the kernel's routes again, too. Routes for which the table has no space count as missing.
   size_t Reinstall() override;
-  // Of what others change in the node's kernel.
+  // Returns a descriptor that is readable when other programs have changed the node's kernel.
   int EventFd() const override { return events_.fd(); }
   void TakeEvents() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
-  // By the forwarder's table, and for the node's own packets by its kernel's.
+  // Looks up the forwarder's table, and for the node's own packets the kernel's.
   std::optional<Passage> LookUp(const wire::IpAddress& destination) override;
   void SetUpcallDevice(int ifindex) override;
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
@@ -50,7 +50,7 @@ class UserspaceRoutes final : public RouteSink {
   std::optional<forward::SharedWith> Shared() const override;
 
  private:
-  // By metric, as the kernel prefers them.
+  // A route of the kernel; the kernel prefers the lowest metric.
   struct Candidate {
     int64_t metric = 0;
     forward::Entry entry;
@@ -69,29 +69,28 @@ class UserspaceRoutes final : public RouteSink {
   bool Forwards(wire::Family family) const {
     return family == wire::Family::kIpv4 ? forwards_ipv4_ : forwards_ipv6_;
   }
-  // Whether a route of the preferred table decides for this destination, so that the main table's
-  // route, or a preferred one to a larger network, is left out.
+  // Returns whether a route of the preferred table decides for this destination, so that the main
+  // table's route, or a preferred one to a larger network, is left out.
   bool IsHidden(const wire::IpPrefix& destination);
-  // The protocol's, if its metric is less than this.
+  // Returns the entry of the protocol's route, if its metric is less than `below_metric`.
   forward::Entry OwnOf(const wire::IpPrefix& destination, Table table, int64_t below_metric);
   void FindPreferred();
   forward::Entry BestOf(const wire::IpPrefix& destination);
-  // Returns false if the table is full: it has then what it had before, and the destination is
-  // among those left out.
+  // Returns false if the table is full: it is unchanged then, and the destination is in left_out_.
   bool Write(const wire::IpPrefix& destination);
   void WriteAll();  // within a version
   void FollowKernel();
   void ReleaseCopies();
-  // Without room for the route, everything stays as it was, and `undo` gets what restores the
-  // kernel, so that both decide alike.
+  // Writes a route to the table. If there is no space for it, the table stays unchanged, and the
+  // changes that restore the kernel are added to `undo`, so that both decide alike.
   void Accept(const Route& route, RouteChanges* undo);
   std::vector<RefusedRoute> ApplyToKernel(const RouteChanges& changes);
 
   KernelRoutes kernel_;
   sys::Netlink session_;
-  sys::ChangeMonitor others_;  // of what ReadKernel() reads
+  sys::ChangeMonitor others_;  // changes of the routes that ReadKernel() reads
   KernelCopies copies_;
-  Poller events_;  // of both
+  Poller events_;  // events of others_ and copies_
   std::vector<std::string> interfaces_;
   std::optional<int> upcall_device_;
   bool forwards_ipv4_, forwards_ipv6_;

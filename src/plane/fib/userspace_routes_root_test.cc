@@ -1,4 +1,4 @@
-// The table of the data plane in userspace, beside a real kernel's. Needs root.
+// Tests of the table of the data plane in userspace, next to a real kernel's. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ using forward::Found;
 using forward::Kind;
 using test::RouterPlace;
 
-// The routes of a router, and what a forwarder reads of them.
+// The routes of a router, and a forwarder's reader of them.
 struct Both {
   explicit Both(const NodePlace& place, size_t table_words = UserspaceRoutes::kTableWords)
       : routes(place, table_words),
@@ -34,8 +34,8 @@ struct Both {
   Found Lookup(const std::string& address) const {
     return reader.Lookup(wire::IpAddress::Parse(address));
   }
-  // Follows the kernel until the address is found there. It makes the route of an own IPv6 address
-  // in a work queue, some time after the address was added.
+  // Follows the kernel until the address is found there. The kernel creates the route of an own
+  // IPv6 address in a work queue, some time after the address was added.
   bool AwaitLocal(const std::string& address) {
     for (pollfd changed{routes.EventFd(), POLLIN, 0}; Lookup(address).kind != Kind::kLocal;) {
       if (poll(&changed, 1, 10000) <= 0) return false;
@@ -127,7 +127,7 @@ TEST_F(UserspaceRoutesTest, FollowsInterfacesAndAddresses) {
   });
 }
 
-// As `ip route` would.
+// Changes a route as `ip route` would.
 void ChangeForeign(RouterPlace& router, sys::RouteAction action, const std::string& destination,
                    const std::string& gateway) {
   auto request = sys::RouteRequest(action, {.destination = wire::IpPrefix::Parse(destination),
@@ -136,7 +136,7 @@ void ChangeForeign(RouterPlace& router, sys::RouteAction action, const std::stri
   router.netlink.socket().Request(request, "change a route");
 }
 
-// Whether the descriptor says that others have changed something.
+// Returns whether the descriptor reports a change by other programs.
 bool IsReadable(const UserspaceRoutes& routes) {
   pollfd wait{routes.EventFd(), POLLIN, 0};
   return poll(&wait, 1, 0) == 1;
@@ -188,7 +188,7 @@ TEST_F(UserspaceRoutesTest, DoesNotHearOfTheRoutesItWrites) {
   });
 }
 
-// As lab/upcalls.h makes it: a default route of the last resort.
+// The route is a default route of the last resort, as in lab/upcalls.h.
 TEST_F(UserspaceRoutesTest, WhatHasNoOtherRouteGoesUp) {
   Run([](RouterPlace& router) {
     Both both(router.place);
@@ -211,7 +211,7 @@ TEST_F(UserspaceRoutesTest, WhatHasNoOtherRouteGoesUp) {
     EXPECT_EQ(both.Lookup("10.9.0.1").kind, Kind::kForward);
     both.Apply({}, {route});
     EXPECT_EQ(both.Lookup("10.9.0.1"), up);
-    device.reset();  // the simulator has ended
+    device.reset();  // the simulator exits
     for (pollfd changed{both.routes.EventFd(), POLLIN, 0}; both.Lookup("10.9.0.1") == up;) {
       ASSERT_EQ(poll(&changed, 1, 10000), 1);
       both.routes.TakeEvents();
@@ -266,7 +266,7 @@ TEST_F(UserspaceRoutesTest, ThePreferredTableHidesConnectedNetworksWhileItsRoute
   });
 }
 
-// A random address of a small part of a family, and a random network.
+// Returns a random address of a small part of a family.
 wire::IpAddress RandomAddress(wire::Family family, std::mt19937& random) {
   wire::IpAddress address =
       wire::IpAddress::Parse(family == wire::Family::kIpv4 ? "10.0.0.0" : "fd00::");
@@ -307,7 +307,7 @@ TEST_F(UserspaceRoutesTest, DecidesAsTheKernelDoesWithTablesAtRandom) {
           table[KeyOf(route)] = route;
         }
       }
-      // Of a connected network the kernel has one route of metric 0, which is not replaced.
+      // The kernel has one route of metric 0 to a connected network, which is not replaced.
       mirror.Update(table);
       for (int i = 0; i < 60; ++i) {
         const auto family = i % 2 == 0 ? wire::Family::kIpv4 : wire::Family::kIpv6;
@@ -323,7 +323,7 @@ TEST_F(UserspaceRoutesTest, DecidesAsTheKernelDoesWithTablesAtRandom) {
   });
 }
 
-// Host routes 10.100.0.0/32 and on, of which a small table takes some.
+// Returns host routes from 10.100.0.0/32 on, of which a small table can hold some.
 std::vector<Route> ManyRoutes(size_t count) {
   std::vector<Route> routes;
   for (size_t i = 0; i < count; ++i) {
@@ -335,7 +335,7 @@ std::vector<Route> ManyRoutes(size_t count) {
 
 constexpr size_t kSmallTable = size_t{1} << 16;  // words
 
-// Those of these routes that a full table refuses.
+// Returns the routes that a full table refuses.
 std::vector<Route> RefusedOf(Both& both, const std::vector<Route>& routes) {
   std::vector<Route> refused;
   try {
@@ -375,7 +375,7 @@ TEST_F(UserspaceRoutesTest, ReportsWhatOfTheKernelHasNoRoomUntilItHas) {
     EXPECT_FALSE(RefusedOf(both, {test::MakeRoute("10.66.0.0/16", "10.0.1.2", 0, "eth1")}).empty());
     try {
       both.Apply({}, many);
-    } catch (const RouteError&) {  // those that were refused before
+    } catch (const RouteError&) {  // the routes that were refused before
     }
     EXPECT_EQ(both.routes.Reinstall(), 0u);
     EXPECT_EQ(both.Lookup("10.55.1.1").kind, Kind::kLocal);

@@ -16,7 +16,7 @@ class AddressBits {
       low_ = low_ << 8 | address.bytes[i + 8];
     }
   }
-  // The next kStride bits; zeros after the last.
+  // Returns the next kStride bits; zeros after the last.
   size_t Next() {
     const size_t slot = high_ >> (64 - kStride);
     high_ = high_ << kStride | low_ >> (64 - kStride);

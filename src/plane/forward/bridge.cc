@@ -5,7 +5,7 @@
 namespace viaduct::forward {
 namespace {
 
-constexpr uint64_t kGroup = uint64_t{1} << 40;  // the lowest bit of the first byte
+constexpr uint64_t kGroup = uint64_t{1} << 40;  // lowest bit of the first byte
 // 01:80:c2:00:00:00 to ...:0f
 constexpr uint64_t kFirstReserved = 0x0180C2000000, kLastReserved = 0x0180C200000F;
 

@@ -16,8 +16,8 @@ class Bridge {
   enum Outcome : size_t {
     kForwarded,  // to the port of its destination
     kFlooded,    // to all other ports
-    kFiltered,   // its destination is where it came from
-    kReserved,   // link-local protocols' (section 7.12.6)
+    kFiltered,   // to the port on which it arrived
+    kReserved,   // for link-local protocols (section 7.12.6)
     kMalformed,  // no Ethernet header, or a source that is a group
   };
   static constexpr std::array<std::string_view, 5> kOutcomes = {"forwarded", "flooded", "filtered",
@@ -26,7 +26,7 @@ class Bridge {
   static constexpr bool kPromiscuous = true;
   // The default of section 7.9.2.
   static constexpr auto kAgeing = Duration::Seconds(300);
-  // More stations than any link has; an attacker's forged ones must not take all memory.
+  // More stations than any link has; an attacker's forged stations must not take all memory.
   static constexpr size_t kMaxStations = 65536;
 
   explicit Bridge(const Node&) {}
@@ -45,7 +45,7 @@ class Bridge {
 
   void Learn(uint64_t mac, size_t port, Instant now);
 
-  std::unordered_map<uint64_t, Station> stations_;  // by MAC address
+  std::unordered_map<uint64_t, Station> stations_;  // keyed by MAC address
 };
 
 }  // namespace viaduct::forward

@@ -22,7 +22,7 @@ class ProgramTest : public testing::Test {
     outbox_.EndBurst();
     return Program::kOutcomes[outcome];
   }
-  // How many frames each port has sent so far.
+  // Returns the number of frames that each port has sent so far.
   std::vector<size_t> Sent() {
     return {carrier_.sent[0].size(), carrier_.sent[1].size(), carrier_.sent[2].size()};
   }

@@ -1,4 +1,4 @@
-// What became of a node's frames, counted by the forwarder for its parent to read.
+// Counters of the outcomes of a node's frames, written by the forwarder for its parent to read.
 #pragma once
 
 #include <array>
@@ -11,13 +11,14 @@
 namespace viaduct::forward {
 
 // The counters of a node's ports in shared memory, which outlives the forwarder's process. One
-// thread adds, others read.
+// thread writes, others read.
 class Counters {
  public:
   static constexpr size_t kMaxOutcomes = 31;
-  // Counted on the port that should have sent them: its interface refused them or was full.
+  // Frames not sent, counted on the port that should have sent them: its interface refused them or
+  // was full.
   static constexpr size_t kNotSent = kMaxOutcomes - 1;
-  // That the kernel dropped, as the forwarder was too slow to take them.
+  // Frames that the kernel dropped, as the forwarder was too slow to receive them.
   static constexpr size_t kRingFull = kMaxOutcomes - 2;
   static constexpr size_t kWordsPerPort = kMaxOutcomes + 1;
 
@@ -26,7 +27,7 @@ class Counters {
   // The words must outlive this. Ports beyond them are not counted.
   explicit Counters(std::span<Word> words) : words_(words) {}
 
-  // A frame that came in on the port, by what the program did with it.
+  // Counts a frame that arrived on the port, by its outcome in the program.
   void Add(size_t port, size_t outcome, size_t bytes) {
     AddFrames(port, outcome, 1);
     if (outcome == 0 && Has(port)) Increase(words_[port * kWordsPerPort], bytes);
@@ -38,10 +39,10 @@ class Counters {
 
   struct OfPort {
     std::array<uint64_t, kMaxOutcomes> frames{};
-    uint64_t bytes = 0;  // of those with outcome 0: forwarded
+    uint64_t bytes = 0;  // bytes of frames with outcome 0: forwarded
   };
   static OfPort Read(std::span<const Word> words, size_t port);
-  // Memory for the counters of so many ports. Throws SystemError.
+  // Creates memory for the counters of `ports` ports. Throws SystemError.
   static SharedMemory Make(size_t ports);
 
  private:

@@ -1,4 +1,4 @@
-// What a forwarding table says about a destination.
+// A forwarding table's entry for a destination.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@ namespace viaduct::forward {
 
 struct Hop {
   uint32_t ifindex = 0;  // outgoing
-  // The neighbour; none: the destination itself.
+  // The neighbour; empty: the destination itself.
   std::optional<wire::IpAddress> gateway;
   friend auto operator<=>(const Hop&, const Hop&) = default;
 };
@@ -20,8 +20,8 @@ struct Hop {
 enum class Kind : uint8_t {
   kNone,         // no entry
   kForward,      // to a neighbour
-  kLocal,        // the node's own, which its kernel receives
-  kBroadcast,    // of a network of the node, whose kernel receives it
+  kLocal,        // an address of the node, whose kernel receives it
+  kBroadcast,    // broadcast in a network of the node, whose kernel receives it
   kUnreachable,  // refused, with an ICMP error: host unreachable
   kProhibited,   // refused, with an ICMP error: administratively prohibited
   kBlackhole,    // dropped
@@ -31,13 +31,13 @@ enum class Kind : uint8_t {
 // Several hops: flows are spread over them.
 struct Entry {
   Kind kind = Kind::kNone;
-  std::vector<Hop> hops;  // of kForward and kUp, at least one and at most kMaxHops
+  std::vector<Hop> hops;  // for kForward and kUp, at least one and at most kMaxHops
   friend auto operator<=>(const Entry&, const Entry&) = default;
 };
 
 inline constexpr size_t kMaxHops = 64;
 
-// How often a node answers with ICMP errors, as its kernel's parameters say (ip-sysctl.rst of the
+// The limits of a node's rate of ICMP errors, from its kernel's parameters (ip-sysctl.rst of the
 // kernel's documentation).
 struct IcmpLimits {
   uint32_t ipv4_interval_ms = 1000;  // net.ipv4.icmp_ratelimit: one per destination

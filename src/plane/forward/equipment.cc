@@ -21,28 +21,28 @@
 namespace viaduct::forward {
 namespace {
 
-// Empty if the kernel has none of this family.
+// Opens a raw socket; returns none if the kernel lacks this family.
 UniqueFd RawSocket(int family, int protocol) {
   UniqueFd opened(socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!opened && errno != EAFNOSUPPORT) throw SystemError("open a raw socket", errno);
   return opened;
 }
 
-// Packets that wait for a neighbour are the socket's until then: as many as may wait for one that
-// is held (lab/upcalls.cc).
+// Packets that wait for a neighbour count in the socket's buffer until then: it has space for as
+// many as may wait for a neighbour that is held (lab/upcalls.cc).
 constexpr int kSendBuffer = 16 << 20;
 
-// A socket that sends only. Packets of protocol 255 would be received by it instead of being
-// refused; bound to an address that no packet for the node has, it gets none. The kernel takes
-// broadcast and multicast addresses for no source (raw_bind(), rawv6_bind()).
+// Opens a socket that only sends. Packets of protocol 255 would be received by it instead of being
+// refused; bound to an address that no packet for the node has, it receives none. The kernel uses
+// no broadcast or multicast address as a source (raw_bind(), rawv6_bind()).
 UniqueFd SendingSocket(const wire::IpAddress& bound_to) {
   const bool is_ipv4 = bound_to.family == wire::Family::kIpv4;
   UniqueFd opened = RawSocket(is_ipv4 ? AF_INET : AF_INET6, IPPROTO_RAW);
   if (!opened) return opened;
-  // Errors go where the packet came from, and that may be a broadcast address.
+  // Errors are sent to the source of the packet, which may be a broadcast address.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
   SetSocketBuffer(opened.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
-  // The packets of this socket are no use of a route by a program of the node.
+  // The packets of this socket do not count as the use of a route by a program of the node.
   SetSocketOption(opened.get(), SOL_SOCKET, SO_MARK, sys::kForwardedMark, "SO_MARK");
   sockaddr_in ipv4{};
   ipv4.sin_family = AF_INET;
@@ -65,7 +65,7 @@ UniqueFd Icmpv6Socket() {
   return opened;
 }
 
-// More would make the filter too long for the kernel; the program's table knows all.
+// More addresses would make the filter too long for the kernel; the program's table has all.
 constexpr size_t kMaxFiltered = 64;
 
 std::string OwnDestinations(const std::vector<sys::InterfaceAddress>& own) {

@@ -1,4 +1,4 @@
-// The sockets of a forwarder beside a real kernel. Needs root.
+// Tests of the sockets of a forwarder next to a real kernel. Needs root.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -78,7 +78,7 @@ void WithEquipment(const std::function<void(const Equipment&)>& test) {
   });
 }
 
-// With a forwarder the kernel refuses what it refuses without one.
+// With a forwarder the kernel refuses the same packets as without one.
 TEST(EquipmentTest, TheRawSocketsReceiveNothing) {
   WithEquipment([](const Equipment& equipment) {
     const UniqueFd icmp = OpenRaw(AF_INET, IPPROTO_ICMP);

@@ -32,7 +32,7 @@ bool EventWriter::Write(const Event& event) {
   place[1].store(event.value, std::memory_order_relaxed);
   words_[event_ring::kWritten].store(written + 1, std::memory_order_release);
   const char ring = 0;
-  // It fails if nobody has answered for long; then the doorbell rings anyway.
+  // send() fails if the reader has not answered for long; then the doorbell rings anyway.
   send(doorbell_, &ring, sizeof ring, MSG_DONTWAIT | MSG_NOSIGNAL);
   return true;
 }

@@ -1,6 +1,6 @@
 // Events from a forwarder back to the control plane: a bounded ring in shared memory with one
-// writer and one reader. Neither waits for the other: what has no room is lost, and whoever writes
-// must be able to tell again. Either side may die and be replaced.
+// writer and one reader. Neither waits for the other: events for which there is no space are lost,
+// and the writer must be able to report them again. Either side may exit and be replaced.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,25 @@ struct Event {
 };
 
 namespace event_ring {
-// Both count events without end; the places of the others follow.
+// kWritten and kRead count events and never wrap to 0; the places of the events follow.
 enum HeaderWord : size_t { kWritten, kRead, kHeaderWords };
 inline constexpr size_t kEvents = 1024;  // a power of two
 inline constexpr size_t kWords = kHeaderWords + 2 * kEvents;
 }  // namespace event_ring
 
-// Where a forwarding program puts its events.
+// The receiver of a forwarding program's events.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // False: there is no room.
+  // Returns false if there is no space.
   virtual bool Write(const Event& event) = 0;
 };
 
 class EventWriter final : public EventSink {
  public:
-  // `doorbell`: an end of a stream socket pair, whose other end wakes the reader; not owned. (Of an
-  // eventfd the other side could make writing wait.) The words must outlive this. Throws UsageError
-  // if they are fewer than event_ring::kWords.
+  // `doorbell`: an end of a stream socket pair, whose other end wakes the reader; not owned. (With
+  // an eventfd the other side could block the writer.) The words must outlive this. Throws
+  // UsageError if they are fewer than event_ring::kWords.
   EventWriter(std::span<Word> words, int doorbell);
   bool Write(const Event& event) override;
 
@@ -47,13 +47,14 @@ class EventWriter final : public EventSink {
 
 class EventReader {
  public:
-  // As above, with the other end.
+  // `doorbell`: the other end of EventWriter's socket pair; not owned. The words must outlive this.
+  // Throws UsageError if they are fewer than event_ring::kWords.
   EventReader(std::span<Word> words, int doorbell);
-  // Before events are read: the doorbell rings again for those that come later. False: the other
-  // side has shut it down, and it would ring for ever.
+  // Must be called before events are read: the doorbell rings again for later events. Returns false
+  // if the other side has shut the doorbell down, so that it would ring for ever.
   bool Answer();
-  // Nothing if there is no event. Whatever the writer has done to the memory, no more than
-  // event_ring::kEvents come between two calls of Answer().
+  // Returns the next event, or nothing if there is none. Whatever the writer has done to the
+  // memory, returns at most event_ring::kEvents events between two calls of Answer().
   std::optional<Event> Read();
 
  private:

@@ -1,5 +1,5 @@
 // A table in shared memory and frames from the network: no bytes may make the forwarder read or
-// write out of bounds, or hang; nor may the events of a forwarder do that to who reads them.
+// write out of bounds, or hang; nor may a forwarder's events do so to their reader.
 #include <algorithm>
 #include <vector>
 

@@ -22,9 +22,9 @@ namespace {
 
 constexpr size_t kBurst = 64;
 constexpr auto kTick = Duration::Milliseconds(100);
-// The ring slots of all ports of a lab together, and the bounds for each.
+// The number of ring slots of all ports of a lab together, and the bounds per port.
 constexpr uint32_t kLabSlots = 65536, kMaxSlots = 4096, kMinSlots = 256;
-// Tags in the poller: node << 32 | port, or one of these.
+// Tags in the poller: node << 32 | port, kStopTag, or kNeighboursTag instead of the port.
 constexpr uint64_t kStopTag = UINT64_MAX;
 constexpr uint32_t kNeighboursTag = UINT32_MAX;
 
@@ -39,7 +39,7 @@ std::unique_ptr<AnyProgram> MakeProgram(const ProgramDescription& described, con
 
 }  // namespace
 
-// A node at work.
+// A node that the forwarder serves.
 class Forwarder::RunningNode final : public Carrier {
  public:
   RunningNode(Equipment equipment, uint32_t slots)
@@ -81,7 +81,7 @@ class Forwarder::RunningNode final : public Carrier {
 
   void ReadNeighbours() { monitor_.Read(&neighbours_); }
 
-  // Calls what calls the program, and names it in what it throws.
+  // Calls a function that calls the program, and names the program in exceptions.
   template <class F>
   void Guard(F call) {
     ProgramWatch::Name(whose_.c_str());
@@ -129,7 +129,7 @@ class Forwarder::RunningNode final : public Carrier {
   void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) override {
     const bool is_taken = family == wire::Family::kIpv4 ? kernel_.SendIpv4(packet, ifindex)
                                                         : kernel_.SendIpv6(packet, ifindex);
-    // An error that is not sent is no packet of anybody's.
+    // An ICMP error (without an interface) that is not sent is not counted.
     if (!is_taken && ifindex != 0) counters_.AddFrames(PortOf(ifindex), Counters::kNotSent, 1);
   }
 
@@ -143,13 +143,14 @@ class Forwarder::RunningNode final : public Carrier {
   }
 
  private:
-  // The first one for an interface that is no port, so that what it loses is counted at all.
+  // Returns the first port for an interface that is no port, so that its losses are counted.
   size_t PortOf(uint32_t ifindex) const {
     const auto found = std::ranges::find(node_.ports, ifindex, &PortInfo::ifindex);
     return found == node_.ports.end() ? 0 : static_cast<size_t>(found - node_.ports.begin());
   }
 
-  // Most frames are as on a wire. A neighbour that keeps its offloads on may send others.
+  // Most frames are as on a wire. A neighbour that keeps its offloads on may send super-frames, or
+  // frames without a checksum.
   void TakeFrame(size_t port, const io::ReceivedFrame& frame, Instant now) {
     if (frame.checksum == io::Checksum::kInFrame && frame.gso_size == 0) {
       frames_.push_back({port, frame.bytes, now});
@@ -175,7 +176,7 @@ class Forwarder::RunningNode final : public Carrier {
   Outbox outbox_;
   std::unique_ptr<AnyProgram> program_;
   std::vector<std::unique_ptr<io::RingPort>> ports_;
-  std::vector<uint64_t> ring_full_;  // counted so far, by port
+  std::vector<uint64_t> ring_full_;  // number counted so far, indexed by port
   io::SuperFrameSplitter splitter_;
   std::array<io::ReceivedFrame, kBurst> received_;
   std::vector<Frame> frames_;
@@ -187,8 +188,8 @@ Forwarder::Forwarder(std::vector<Equipment> equipment) {
                             [](const Equipment& each) { return each.ports.size(); });
   const uint32_t slots = std::clamp(kLabSlots / static_cast<uint32_t>(std::max<size_t>(ports, 1)),
                                     kMinSlots, kMaxSlots);
-  // Side by side: for each ring the kernel waits until no processor uses the socket any more
-  // (packet_set_ring(), synchronize_net()), some 10 ms whether for one or for all.
+  // The nodes start in parallel: for each ring the kernel waits until no processor uses the socket
+  // any more (packet_set_ring(), synchronize_net()), some 10 ms whether for one or for all.
   std::vector<std::future<std::unique_ptr<RunningNode>>> starting;
   starting.reserve(equipment.size());
   for (Equipment& each : equipment) {

@@ -11,8 +11,8 @@ namespace viaduct::forward {
 
 class Forwarder {
  public:
-  // From now on frames are received. Throws Error (a table of another format, no memory for the
-  // rings).
+  // Receives frames from construction on. Throws Error (a table of another format, no memory for
+  // the rings).
   explicit Forwarder(std::vector<Equipment> equipment);
   ~Forwarder();
   Forwarder(const Forwarder&) = delete;

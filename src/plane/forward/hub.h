@@ -1,5 +1,5 @@
 // The smallest forwarding program, as an example: a repeater, which sends each frame to all ports
-// but the one that it came in by.
+// except the one on which it arrived.
 #pragma once
 
 #include <array>

@@ -9,13 +9,13 @@ namespace viaduct::forward {
 namespace {
 
 constexpr size_t kIcmpHeader = 8;
-// The longest errors: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4(c).
+// The maximum lengths of errors: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4(c).
 constexpr size_t kMaxIpv4Length = 576, kMaxIpv6Length = 1280;
-constexpr uint8_t kInternetControl = 0xC0, kTypeOfService = 0x1E;  // of an IPv4 header's TOS
+constexpr uint8_t kInternetControl = 0xC0, kTypeOfService = 0x1E;  // bits of an IPv4 header's TOS
 constexpr uint8_t kInformational = 128;                   // the first ICMPv6 type that is no error
 constexpr auto kUnroutedInterval = Duration::Seconds(1);  // ip_rt_error_cost of net/ipv4/route.c
 
-// Types of icmp_pointers[] of net/ipv4/icmp.c that are errors, and unknown ones.
+// Returns whether the type is an error in icmp_pointers[] of net/ipv4/icmp.c, or unknown.
 bool IsError(uint8_t type) {
   constexpr uint8_t kLast = 18;  // NR_ICMP_TYPES
   return type == 3 || type == 4 || type == 5 || type == 11 || type == 12 || type > kLast;
@@ -28,7 +28,7 @@ bool MayAnswerIpv4(const wire::Ipv4Header& header, wire::ConstBytes packet) {
          !IsError(wire::Load8(packet.data() + header.header_length));
 }
 
-// `layers` of a fragment of IPv6: its fragment header is the last one.
+// `layers`: the layers of a fragment of IPv6, whose fragment header is the last one.
 bool IsLaterFragment(wire::ConstBytes packet, const wire::IpLayers& layers) {
   constexpr size_t kFromEnd = 6;
   constexpr uint16_t kOffset = 0xFFF8;
@@ -39,7 +39,7 @@ bool MayAnswerIpv6(const wire::Ipv6Header& header, wire::ConstBytes packet) {
   if (header.source.IsUnspecified() || header.source.IsMulticast()) return false;
   const auto layers = wire::FindIpLayersInPacket(packet);
   if (!layers || layers->protocol != wire::ip_protocol::kIcmpv6) return true;
-  // Only the first fragment says a type (is_ineligible() of net/ipv6/icmp.c).
+  // Only the first fragment has a type (is_ineligible() of net/ipv6/icmp.c).
   if (layers->fragment && IsLaterFragment(packet, *layers)) return true;
   return layers->transport < packet.size() &&
          wire::Load8(packet.data() + layers->transport) >= kInformational;

@@ -12,10 +12,10 @@
 
 namespace viaduct::forward {
 
-// Never blocks. What the kernel refuses (no route, its buffers are full) is lost.
+// Never blocks. Packets that the kernel refuses (no route, full buffers) are lost.
 class KernelSender {
  public:
-  // Sockets of IPPROTO_RAW and IPPROTO_ICMPV6; empty ones send nothing. `own`: the node's
+  // Takes sockets of IPPROTO_RAW and IPPROTO_ICMPV6; empty ones send nothing. `own`: the node's
   // addresses.
   KernelSender(UniqueFd ipv4, UniqueFd ipv6, UniqueFd icmpv6,
                std::vector<sys::InterfaceAddress> own)
@@ -24,11 +24,11 @@ class KernelSender {
         icmpv6_(std::move(icmpv6)),
         own_(std::move(own)) {}
 
-  // As Carrier says. Returns whether the kernel took it.
+  // Sends as Carrier::SendAsOwn(). Returns whether the kernel accepted the packet.
   bool SendIpv4(wire::ConstBytes packet, uint32_t ifindex);
   bool SendIpv6(wire::ConstBytes packet, uint32_t ifindex);
-  // From an address of the interface `ifindex`, as the kernel's own errors are (icmp6_send() of
-  // net/ipv6/icmp.c), if it has a fitting one; else the kernel chooses.
+  // Sends from an address of the interface `ifindex`, as the kernel sends its own errors
+  // (icmp6_send() of net/ipv6/icmp.c), if a suitable one exists; else the kernel chooses.
   bool SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message, uint32_t ifindex);
 
  private:

@@ -56,7 +56,7 @@ UniqueFd NeighbourMonitor::Open() {
   UniqueFd opened(
       SystemCall("open a neighbour monitor",
                  socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)));
-  // With the opener's privileges; more than the limit is a matter of speed only.
+  // A buffer above the limit needs the opener's privileges, but affects only speed.
   setsockopt(opened.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer);
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;

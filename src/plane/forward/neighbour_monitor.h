@@ -8,16 +8,17 @@ namespace viaduct::forward {
 
 class NeighbourMonitor {
  public:
-  // A socket for the constructor, in the calling thread's namespace. Throws SystemError.
+  // Opens a socket for the constructor, in the calling thread's namespace. Throws SystemError.
   static UniqueFd Open();
 
-  // The socket may be another process's; needs no privilege. Asks for all that there are.
+  // The socket may have been opened by another process; needs no privilege. Requests all
+  // neighbours.
   explicit NeighbourMonitor(UniqueFd socket);
 
-  // Readable when Read() has something.
+  // Returns a descriptor that is readable when Read() has something to read.
   int fd() const { return socket_.get(); }
-  // Applies everything that has happened so far; does not block. If the kernel had to drop
-  // something, it starts anew. Throws SystemError.
+  // Applies all changes so far; does not block. If the kernel had to drop changes, clears the table
+  // and requests all neighbours again. Throws SystemError.
   void Read(NeighbourTable* table);
 
  private:

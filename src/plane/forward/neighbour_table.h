@@ -12,16 +12,17 @@ namespace viaduct::forward {
 
 struct Neighbour {
   wire::MacAddress mac;
-  // The kernel has not heard of it for a while (NUD_STALE): it asks again only if it sends
-  // something there itself.
+  // The kernel has not heard from the neighbour for a while (NUD_STALE): it asks again only if it
+  // sends something there itself.
   bool is_stale = false;
-  Instant asked;  // when it last got something to send because of that
+  Instant asked;  // when the kernel last got a packet to send for that reason
 };
 
 // For one thread.
 class NeighbourTable {
  public:
-  // Null if its address is not (or no longer) resolved. Valid until the next change.
+  // Returns null if the neighbour's address is not (or no longer) resolved. Valid until the next
+  // change.
   Neighbour* Find(uint32_t ifindex, const wire::IpAddress& address) {
     const auto found = entries_.find({ifindex, address});
     return found == entries_.end() ? nullptr : &found->second;

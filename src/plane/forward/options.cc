@@ -14,8 +14,8 @@ constexpr uint8_t kEnd = 0, kNoOperation = 1, kRecordRoute = 7, kTimestamp = 68;
 constexpr uint8_t kLooseRoute = 131, kCipso = 134, kStrictRoute = 137, kRouterAlert = 148;
 }  // namespace ipv4_option
 
-// IANA's types of options in hop-by-hop headers. The two highest bits of any other say what to do
-// with it; 0: skip it.
+// IANA's types of options in hop-by-hop headers. The two highest bits of any other type give the
+// action; 0: skip the option.
 namespace hop_option {
 constexpr uint8_t kPad1 = 0, kPadN = 1, kRouterAlert = 5, kCalipso = 7, kIoam = 49, kJumbo = 194;
 constexpr uint8_t kActions = 0xC0;
@@ -23,7 +23,7 @@ constexpr uint8_t kActions = 0xC0;
 constexpr size_t kMaxPadding = 7;
 constexpr int kMaxHopOptions = 8;  // net.ipv6.max_hbh_opts_number
 
-// The option at the start, with its type and length; empty if it is cut off.
+// Returns the option at the start, with its type and length; empty if it is cut off.
 wire::ConstBytes FirstOption(wire::ConstBytes options, size_t length) {
   return length < 2 || length > options.size() ? wire::ConstBytes() : options.first(length);
 }
@@ -70,8 +70,8 @@ bool AcceptsHopOption(wire::ConstBytes option, size_t alignment) {
       return option.size() == 4;
     case hop_option::kIoam:
       return alignment % 4 == 0;
-    case hop_option::kCalipso:  // nobody defined its domains
-    case hop_option::kJumbo:    // no frame is as long as it must say
+    case hop_option::kCalipso:  // no domains are defined
+    case hop_option::kJumbo:    // no frame has the length that it must state
       return false;
     default:
       return (type & hop_option::kActions) == 0;

@@ -1,21 +1,21 @@
 // The options of packets that are to be forwarded, judged as the receive path of a node's kernel
 // judges them before it routes (ip_rcv_options(), ipv6_parse_hopopts()).
 //
-// The kernel has its own copy of each packet: it answers what it rejects, so the forwarder must
-// drop that in silence.
+// The kernel has its own copy of each packet: it answers a packet that it rejects, so the forwarder
+// must drop the packet silently.
 #pragma once
 
 #include "base/wire/bytes.h"
 
 namespace viaduct::forward {
 
-// `options`: what follows the 20 bytes of the header, may be empty. As __ip_options_compile() of
-// net/ipv4/ip_options.c and the defaults of a router: source routes are refused, and labels of
-// CIPSO, whose domains nobody defined.
+// `options`: the bytes after the first 20 of the header, may be empty. Decides as
+// __ip_options_compile() of net/ipv4/ip_options.c with the defaults of a router: source routes are
+// refused, and labels of CIPSO, as no domains are defined.
 bool AcceptsIpv4Options(wire::ConstBytes options);
 
-// `payload`: what follows the IPv6 header, whose first extension header is hop-by-hop options. As
-// ip6_parse_tlv() of net/ipv6/exthdrs.c.
+// `payload`: the bytes after the IPv6 header, whose first extension header is hop-by-hop options.
+// Decides as ip6_parse_tlv() of net/ipv6/exthdrs.c.
 bool AcceptsHopByHopOptions(wire::ConstBytes payload);
 
 }  // namespace viaduct::forward

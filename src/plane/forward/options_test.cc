@@ -1,4 +1,4 @@
-// What a Linux kernel accepts and what not, packet by packet: found by sending each to one.
+// Packets that a Linux kernel accepts or rejects, found by sending each to a kernel.
 #include "plane/forward/options.h"
 
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@ TEST(OptionsTest, Ipv4OptionsThatPass) {
   for (const char* options : {
            "",
            "01 01 01 01",                           // no operation
-           "00 ff ff ff",                           // end: the rest counts for nothing
+           "00 ff ff ff",                           // end: the rest is ignored
            "94 04 00 00",                           // router alert
            "07 0f 04 000000000000000000000000 00",  // record route
-           "07 07 08 01010101 00",                  // one that is full
+           "07 07 08 01010101 00",                  // record route that is full
            "44 0c 05 00 0000000000000000",          // time stamps
            "44 0c 05 01 0000000000000000",          // with addresses
            "44 0c 0d e0 0000000000000000",          // full, 14 left out
@@ -32,7 +32,7 @@ TEST(OptionsTest, Ipv4OptionsThatTheKernelRejects) {
   for (const char* options : {
            "83 07 04 0a000001 00",              // loose source route
            "89 07 04 0a000001 00",              // strict
-           "83 07 08 0a000001 00",              // one that is used up
+           "83 07 08 0a000001 00",              // loose source route that is used up
            "86 0c 00000001 01 06 00 00 00 00",  // CIPSO
            "07",                                // cut off
            "07 20 04 00",                       // longer than the header
@@ -40,10 +40,10 @@ TEST(OptionsTest, Ipv4OptionsThatTheKernelRejects) {
            "9e 01 00 00",
            "07 02 00 00",                                // no pointer
            "07 07 03 00000000 00",                       // into the option's own header
-           "07 07 05 00000000 00",                       // no room for an address
+           "07 07 05 00000000 00",                       // no space for an address
            "07 07 04 00000000 07 07 04 00000000 00 00",  // twice
            "44 0c 04 00 0000000000000000",
-           "44 08 05 01 00000000",          // no room for an address and a time
+           "44 08 05 01 00000000",          // no space for an address and a time
            "44 0c 0d f0 0000000000000000",  // full, and so is the counter
            "44 08 05 00 00000000 44 08 05 00 00000000",
            "94 03 00 00",
@@ -71,7 +71,7 @@ TEST(OptionsTest, HopByHopOptionsThatTheKernelRejects) {
            "11 00 01 04 0000",  // cut off
            "11 01 01 04 00000000", "11 ff 00 00 00000000",
            "11 00 5e 04 00000000",  // unknown: discard it
-           "11 00 9e 04 00000000",  // and say so
+           "11 00 9e 04 00000000",  // unknown: discard it, and report
            "11 00 de 04 00000000",
            "11 00 1e 40 00000000",                  // longer than the header
            "11 00 01 04 00000001",                  // PadN that is not zero

@@ -1,4 +1,4 @@
-// Where forwarding programs put the frames that they send.
+// The outbox of forwarding programs, which holds the frames that they send.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,22 @@
 
 namespace viaduct::forward {
 
-// What carries the frames of an outbox away.
+// The sender of the frames of an outbox.
 class Carrier {
  public:
   virtual ~Carrier() = default;
-  // In their order; the bytes are valid during the call. What cannot be sent is dropped and
-  // counted.
+  // Sends the frames in their order; the bytes are valid during the call. Frames that cannot be
+  // sent are dropped and counted.
   virtual void Transmit(size_t port, std::span<const wire::ConstBytes> frames) = 0;
-  // An IP packet that the node's kernel sends as one of its own: it chooses the route (through this
-  // interface, unless 0), resolves the neighbour, and fills in an IPv4 source that is 0.0.0.0.
+  // Makes the node's kernel send an IP packet as one of its own: the kernel chooses the route
+  // (through this interface, unless 0), resolves the neighbour, and fills in an IPv4 source that is
+  // 0.0.0.0.
   virtual void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) = 0;
-  // An ICMPv6 message without checksum, whose source address the kernel chooses. `ifindex` is for
-  // link-local destinations.
+  // Sends an ICMPv6 message without checksum, whose source address the kernel chooses. `ifindex` is
+  // for link-local destinations.
   virtual void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message,
                           uint32_t ifindex) = 0;
-  // An IP packet that came in on `port`, to the simulator, through the device `ifindex`.
+  // Passes an IP packet that arrived on `port` to the simulator, through the device `ifindex`.
   virtual void PassUp(size_t port, wire::ConstBytes packet, uint32_t ifindex) = 0;
 };
 
@@ -36,16 +37,16 @@ class Outbox {
   // `carrier` must outlive this.
   Outbox(size_t ports, Carrier& carrier) : frames_(ports), carrier_(carrier) {}
 
-  // `bytes` must stay valid until the end of the burst: the frame that came in, or Make(). Throws
+  // `bytes` must stay valid until the end of the burst: the frame that arrived, or Make(). Throws
   // std::out_of_range if there is no such port.
   void Send(size_t port, wire::ConstBytes bytes) { frames_.at(port).push_back(bytes); }
-  // To all ports but one.
+  // Sends a frame to all ports except `but`.
   void Flood(size_t but, wire::ConstBytes bytes) {
     for (size_t port = 0; port < frames_.size(); ++port) {
       if (port != but) Send(port, bytes);
     }
   }
-  // Memory for a frame, until the end of the burst; it is used again for the next.
+  // Returns memory for a frame, valid until the end of the burst; the next burst reuses it.
   wire::Bytes Make(size_t bytes) {
     if (bytes > kBlock) {
       long_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -62,7 +63,7 @@ class Outbox {
     return made;
   }
 
-  // As Carrier says, after all that was sent before.
+  // Calls the function of Carrier, after all frames sent before.
   void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex = 0) {
     Flush();
     carrier_.SendAsOwn(family, packet, ifindex);
@@ -83,7 +84,7 @@ class Outbox {
       frames_[port].clear();
     }
   }
-  // After this, the frames of the burst and what Make() returned are no longer needed.
+  // Ends the burst: its frames and the memory from Make() are no longer needed.
   void EndBurst() {
     Flush();
     long_.clear();
@@ -92,11 +93,11 @@ class Outbox {
   }
 
  private:
-  std::vector<std::vector<wire::ConstBytes>> frames_;  // by port
-  static constexpr size_t kBlock = 16384;              // a few make a burst of frames as on a wire
+  std::vector<std::vector<wire::ConstBytes>> frames_;  // indexed by port
+  static constexpr size_t kBlock = 16384;              // a few hold a burst of frames as on a wire
   std::vector<std::unique_ptr<std::byte[]>> blocks_, long_;
-  size_t used_ = 0;   // blocks
-  wire::Bytes left_;  // of the last of these
+  size_t used_ = 0;   // number of blocks
+  wire::Bytes left_;  // the rest of the last used block
   Carrier& carrier_;
 };
 

@@ -1,9 +1,9 @@
 // Forwarding programs: what a node does with the frames of its ports.
 //
-// A program is a small class (ForwardingProgram) with whatever tables it needs. hub.h is the
-// shortest; docs/howto/layer2.md says how to write one in a library of your own, and
-// CONTRIBUTING.md what to do for one that comes along. This header and those it includes are all
-// that it needs.
+// A program is a small class (ForwardingProgram) with the tables that it needs. hub.h is the
+// shortest; docs/howto/layer2.md describes how to write one in a separate library, and
+// CONTRIBUTING.md how to add a built-in one. A program needs only this header and the headers that
+// this one includes.
 #pragma once
 
 #include <concepts>
@@ -29,7 +29,7 @@
 namespace viaduct::forward {
 
 struct Frame {
-  size_t port = 0;    // on which it came in: an index of Node::ports
+  size_t port = 0;    // port of arrival: an index of Node::ports
   wire::Bytes bytes;  // from the destination MAC on; may be changed in place; valid for the burst
   Instant now;        // monotonic
 };
@@ -41,36 +41,36 @@ struct PortInfo {
   size_t mtu = 1500;
 };
 
-// What a program may use. Everything outlives it.
+// The objects that a program may use. They outlive the program.
 struct Node {
   std::string name;
   std::vector<PortInfo> ports;
   std::span<const Word> table;           // shared with the control plane, in the program's format
-  NeighbourTable* neighbours = nullptr;  // as its kernel knows them
+  NeighbourTable* neighbours = nullptr;  // the neighbours in the node's kernel
   EventSink* events = nullptr;           // to the control plane; null if it wants none
-  // Makes `neighbours` as the kernel's are at the call; none: they are so already.
+  // Makes `neighbours` equal to the kernel's at the call; empty: they always are.
   std::function<void()> read_neighbours = {};
 };
 
 // P is constructed from a Node.
 //  - Take() handles one frame: it sends any number of frames into the outbox (the frame itself,
 //    changed in place, or others) and returns the outcome, an index of kOutcomes, of which the
-//    first is "forwarded". What it sends nowhere is dropped; the node's kernel has its own copy of
-//    each frame and takes what is for itself.
+//    first is "forwarded". A frame that it does not send is dropped; the node's kernel has its own
+//    copy of each frame and receives the frames for itself.
 //  - kOutcomes names the outcomes, at most Counters::kRingFull: each once, in small letters.
-//  - kFilter is in tcpdump's syntax, "{mac}" being the port's address and "{own}" any of the node's
-//    IP addresses as destination: which frames reach the program at all. Empty: all.
-//  - kPromiscuous: whether it gets frames for other stations.
-//  - Tick(now, outbox), if there is one, is called about every 100 ms: for ageing, and for frames
-//    that nothing answers.
+//  - kFilter selects the frames that reach the program, in tcpdump's syntax, "{mac}" being the
+//    port's address and "{own}" any of the node's IP addresses as destination. Empty: all.
+//  - kPromiscuous: whether it receives frames for other stations.
+//  - Tick(now, outbox), if it exists, is called about every 100 ms: for ageing, and for frames
+//    that are no answer to others.
 // Optional constants:
-//  - kLosses: those of kOutcomes that lose a frame which should have arrived.
+//  - kLosses: the outcomes of kOutcomes that lose a frame which should have arrived.
 //  - kTableWords: the size of Node::table, which the node's protocol in the simulator writes, each
 //    word at once; all are 0 at first.
-//  - kControlType: the EtherType of the protocol's own frames, which the simulator gets instead of
-//    the program.
-//  - kOverhead: by how many bytes it makes frames longer between nodes with such programs, whose
-//    MTU is greater by as much.
+//  - kControlType: the EtherType of the protocol's own frames, which the simulator receives instead
+//    of the program.
+//  - kOverhead: the number of bytes by which it lengthens frames between nodes with such programs,
+//    whose MTU is greater by as much.
 template <typename P>
 concept ForwardingProgram = std::constructible_from<P, const Node&> &&
     requires(P& program, const Frame& frame, Outbox& outbox) {
@@ -80,7 +80,7 @@ concept ForwardingProgram = std::constructible_from<P, const Node&> &&
   { P::kPromiscuous } -> std::convertible_to<bool>;
 };
 
-// A program at work. One virtual call per burst.
+// A running program. One virtual call per burst.
 class AnyProgram {
  public:
   virtual ~AnyProgram() = default;
@@ -95,7 +95,7 @@ class HeldProgram final : public AnyProgram {
   void TakeBurst(std::span<const Frame> frames, Outbox& outbox, Counters& counters) override {
     for (const Frame& frame : frames) {
       const size_t outcome = program_.Take(frame, outbox);
-      // Nobody would see what became of the frame.
+      // The frame's outcome would be counted nowhere.
       if (outcome >= P::kOutcomes.size()) throw std::out_of_range("no outcome of the program's");
       counters.Add(frame.port, outcome, frame.bytes.size());
     }
@@ -135,12 +135,12 @@ constexpr ProgramKind KindOf(std::string_view name) {
   return kind;
 }
 
-// One that comes along, of any name of the table; null if there is none.
+// Returns the built-in program of this name, of all in the table; null if there is none.
 const ProgramKind* FindProgram(std::string_view name);
 
-// What a shared library exports of its program (VIADUCT_FORWARDING_PROGRAM).
+// The description of its program that a shared library exports (VIADUCT_FORWARDING_PROGRAM).
 struct ExportedProgram {
-  // Grows with every change of what a program and its forwarder share.
+  // Increases with every change of the data that a program and its forwarder share.
   static constexpr uint32_t kInterface = 1;
 
   uint32_t interface = kInterface;
@@ -150,8 +150,9 @@ struct ExportedProgram {
 
 }  // namespace viaduct::forward
 
-// Makes a class the forwarding program of the shared library that it is compiled into. Written once
-// in the library, outside of any namespace: VIADUCT_FORWARDING_PROGRAM(mesh::Flooding);
+// Makes a class the forwarding program of the shared library that it is compiled into. Must be
+// written once in the library, outside of any namespace:
+// VIADUCT_FORWARDING_PROGRAM(mesh::Flooding);
 #define VIADUCT_FORWARDING_PROGRAM(Class)                                \
   extern "C" __attribute__((visibility("default")))                      \
   const ::viaduct::forward::ExportedProgram viaduct_forwarding_program;  \

@@ -32,7 +32,7 @@ std::string Replace(std::string text, std::string_view word, const std::string& 
   return at == std::string::npos ? text : text.replace(at, word.size(), by);
 }
 
-// A library's name as it is in every process.
+// Returns a library's name in a form that is valid in every process.
 std::string AbsoluteName(const std::string& name) {
   return IsProgramLibrary(name) ? std::filesystem::absolute(name).lexically_normal().string()
                                 : name;
@@ -42,7 +42,7 @@ std::vector<std::string> Strings(std::span<const std::string_view> views) {
   return {views.begin(), views.end()};
 }
 
-// What dlopen(3) and dlsym(3) say names the file.
+// Returns the message of dlopen(3) or dlsym(3), which names the file.
 std::string LastMessage() {
   const char* message = dlerror();
   return message != nullptr ? message : "unknown error";
@@ -79,7 +79,7 @@ std::string ProgramDescription::FilterOf(const wire::MacAddress& mac,
   std::vector<std::string> terms;
   if (!filter.empty())
     terms.push_back(Replace(Replace(filter, "{mac}", mac.ToString()), "{own}", own));
-  // An interface may get frames for other stations, whatever its sockets want.
+  // An interface may receive frames for other stations, whatever the mode of its sockets.
   if (!is_promiscuous && filter.find("{mac}") == std::string::npos) {
     terms.push_back(fmt::format("ether dst {} or ether multicast", mac.ToString()));
   }

@@ -15,10 +15,10 @@ thread_local const char* whose_turn = nullptr;
 int words_fd = -1;
 
 void Write(const char* text) {
-  if (write(words_fd, text, std::strlen(text)) < 0) return;  // nobody listens
+  if (write(words_fd, text, std::strlen(text)) < 0) return;  // no process reads
 }
 
-// Calls only what a signal handler may (signal-safety(7)).
+// Calls only functions that a signal handler may call (signal-safety(7)).
 void Tell(int number) {
   Write(whose_turn != nullptr ? whose_turn : "outside of forwarding programs");
   if (number == SIGALRM) {
@@ -30,13 +30,13 @@ void Tell(int number) {
     Write(number < 10 ? &digits[1] : digits.data());
     Write("\n");
   }
-  raise(number);  // whose action is the default's again (SA_RESETHAND)
+  raise(number);  // the signal's action is the default again (SA_RESETHAND)
 }
 
 }  // namespace
 
 void ProgramWatch::Start(int words) {
-  static_assert(kTimeout == Duration::Seconds(5));  // as Tell() says
+  static_assert(kTimeout == Duration::Seconds(5));  // Tell() prints this number
   words_fd = words;
   for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) {
     struct sigaction action {};

@@ -1,6 +1,6 @@
-// Tells in which forwarding program a forwarder's process died, and ends it if one does not return:
-// a forwarder that hangs would lose everything, and nobody would know. For a process that runs
-// users' programs.
+// Reports the forwarding program in which a forwarder's process was killed, and ends the process if
+// a program does not return: a forwarder that hangs would lose all frames without any message. For
+// a process that runs users' programs.
 #pragma once
 
 #include "base/time.h"
@@ -12,14 +12,13 @@ class ProgramWatch {
   // Longer than any stall of a machine that still forwards.
   static constexpr auto kTimeout = Duration::Seconds(5);
 
-  // From now on signals that end the process write a line to this descriptor before. Throws
-  // SystemError.
+  // Makes signals that end the process write a line to this descriptor first. Throws SystemError.
   static void Start(int words);
-  // From the first call on the process ends (SIGALRM) unless this is called again within kTimeout.
+  // Ends the process (SIGALRM), from the first call on, unless it is called again within kTimeout.
   // No effect before Start().
   static void Rearm();
-  // What the calling thread does now: "node n0, forwarding program libmine.so", which must stay
-  // valid until another is named; null: nothing that a program could have done.
+  // Names the work of the calling thread: "node n0, forwarding program libmine.so". The text must
+  // stay valid until the next call; null: no program runs.
   static void Name(const char* whose);
 };
 

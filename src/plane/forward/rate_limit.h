@@ -10,15 +10,15 @@
 
 namespace viaduct::forward {
 
-// inet_peer_xrlim_allow() of net/ipv4/icmp.c: one per interval and address, after a pause up to
-// `burst` at once.
+// A limit as inet_peer_xrlim_allow() of net/ipv4/icmp.c: one per interval and address, after a
+// pause up to `burst` at once.
 class RateLimit {
  public:
   explicit RateLimit(int burst) : burst_(burst) {}
 
   bool Allows(const wire::IpAddress& address, Duration interval, Instant now) {
     if (interval <= Duration()) return true;
-    // A flood of forged sources must not take all memory; forgetting them allows a few more.
+    // A flood of forged sources must not take all memory; clearing them allows a few more errors.
     if (buckets_.size() > kMost) buckets_.clear();
     const Duration most = interval * burst_;
     const auto [found, is_new] = buckets_.try_emplace(address, Bucket{most, now});

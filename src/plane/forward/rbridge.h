@@ -1,5 +1,6 @@
 // The forwarding program of an RBridge (WMRP): rbridge::Forward() by the tables that the control
-// plane, which stays in the simulator, keeps in shared memory. It is told where terminals are seen.
+// plane, which stays in the simulator, keeps in shared memory. The program reports to it where
+// terminals are seen.
 #pragma once
 
 #include <array>
@@ -13,12 +14,12 @@
 
 namespace viaduct::forward {
 
-// A terminal that was seen, in an Event. Its RBridge is given by its nickname, because its place in
-// the tables may be another one's when the event is read.
+// A terminal that was seen, in an Event. Its RBridge is given by its nickname, because its index in
+// the tables may be another RBridge's when the event is read.
 struct TerminalSeen {
   rbridge::TerminalKey key = 0;
-  rbridge::Nickname rbridge = rbridge::kNoNickname;  // "unknown": a port of this one
-  rbridge::PortIndex port = rbridge::kNone;          // if it is one of this
+  rbridge::Nickname rbridge = rbridge::kNoNickname;  // kNoNickname: at this one
+  rbridge::PortIndex port = rbridge::kNone;          // at this RBridge
 
   Event ToEvent() const { return {key, uint64_t{rbridge} << 16 | port}; }
   static TerminalSeen FromEvent(const Event& event) {
@@ -31,7 +32,7 @@ struct TerminalSeen {
 class RBridge {
  public:
   static constexpr const auto& kOutcomes = rbridge::kOutcomeNames;
-  // Not those of frames that were not for this RBridge.
+  // The outcomes of frames that were not for this RBridge are no losses.
   static constexpr std::array<std::string_view, 5> kLosses = {"malformed", "no_adjacency",
                                                               "no_route", "hop_count", "option"};
   static constexpr std::string_view kFilter = "";
@@ -46,8 +47,8 @@ class RBridge {
   size_t Take(const Frame& frame, Outbox& outbox);
 
  private:
-  // What was told last, so that each frame of a busy terminal does not tell it again until the
-  // tables have changed.
+  // The event that was reported last, so that the next frames of a busy terminal do not report it
+  // again until the tables have changed.
   struct Told {
     Event event;
     uint64_t version = 0;

@@ -48,7 +48,7 @@ RBridgeTablesReader::RBridgeTablesReader(std::span<const Word> words)
   tables_->Clear();
 }
 
-// A copy that was overwritten meanwhile is not used: there is a newer version, for the next time.
+// Does not use a copy that was overwritten during the call: the next call reads the newer version.
 void RBridgeTablesReader::Copy() {
   const uint64_t version = words_[rbridge_tables::kCurrent].load(std::memory_order_acquire);
   auto* to = reinterpret_cast<std::byte*>(spare_.get());

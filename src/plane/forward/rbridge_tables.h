@@ -1,9 +1,10 @@
 // The tables of an RBridge (rbridge::Tables) in shared memory: one writer, the control plane; any
-// number of readers, which neither wait nor leave a trace.
+// number of readers, which neither wait nor write anything.
 //
-// Two copies: version V is in copy V & 1, so the writer never changes what a reader of the current
-// version sees. kBegun announces version V + 2 before it overwrites version V; a reader whose copy
-// of version V ended with kBegun <= V + 1 has read nothing of that (as in table_format.h).
+// There are two copies: version V is in copy V & 1, so the writer never changes the data that a
+// reader of the current version sees. kBegun announces version V + 2 before it overwrites version
+// V; a reader whose copy of version V ended with kBegun <= V + 1 has read nothing of version V + 2
+// (as in table_format.h).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace rbridge_tables {
 // Indices of words from the start of the memory.
 enum HeaderWord : size_t {
   kMagicWord,
-  kSizeWord,  // of one copy of the tables, in words
+  kSizeWord,  // size of one copy of the tables, in words
   kBegun,     // the version that is being written, or the current one
   kCurrent,   // version; 0: nothing published yet
   kHeaderWords
@@ -33,8 +34,8 @@ inline constexpr size_t kWords = kHeaderWords + 2 * kCopyWords;
 
 class RBridgeTablesWriter {
  public:
-  // Continues with what is there, whoever has written it. The words must outlive this. Throws
-  // UsageError if they are fewer than rbridge_tables::kWords.
+  // Continues with the present contents, whoever has written them. The words must outlive this.
+  // Throws UsageError if they are fewer than rbridge_tables::kWords.
   explicit RBridgeTablesWriter(std::span<Word> words);
   void Publish(const rbridge::Tables& tables);
 
@@ -42,20 +43,20 @@ class RBridgeTablesWriter {
   std::span<Word> words_;
 };
 
-// For one thread. Takes no memory on trust but in its size: what is read may be any bytes, which
-// rbridge::Forward() accepts, and does not change while it is used.
+// For one thread. Trusts only the size of the memory: the tables read may be any bytes, which
+// rbridge::Forward() accepts, and do not change while they are used.
 class RBridgeTablesReader {
  public:
   // The words must outlive this. Throws UsageError if they are no tables of this format.
   explicit RBridgeTablesReader(std::span<const Word> words);
 
-  // The newest tables. Until there are any, those that forward nothing.
+  // Returns the newest tables. Before the first publication, they forward nothing.
   const rbridge::Tables& Read() {
     const uint64_t current = words_[rbridge_tables::kCurrent].load(std::memory_order_acquire);
     if (current != version_) Copy();
     return *tables_;
   }
-  // Of what Read() returned last.
+  // Returns the version of the tables that Read() returned last.
   uint64_t Version() const { return version_; }
 
  private:

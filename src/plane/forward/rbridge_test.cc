@@ -31,7 +31,7 @@ std::vector<PortInfo> FourPorts() {
   return ports;
 }
 
-// B of rbridge::test::LineOfThree(), with memory as its control plane shares it.
+// RBridge B of rbridge::test::LineOfThree(), with memory as its control plane shares it.
 class RBridgeProgramTest : public testing::Test {
  protected:
   RBridgeProgramTest() { writer_.Publish(*tables_); }
@@ -104,7 +104,7 @@ TEST_F(RBridgeProgramTest, TerminalsAreToldOnceForEachVersionOfTheTables) {
   EXPECT_FALSE(Rings());
   Take(2, kUnicast);
   EXPECT_THAT(Seen(), IsEmpty());
-  writer_.Publish(*tables_);  // which do not have the terminal still
+  writer_.Publish(*tables_);  // the tables still lack the terminal
   Take(2, kUnicast);
   EXPECT_THAT(Seen(), ElementsAre(TerminalSeen{MakeKey(kFrom, 1), 0, 2}));
 }
@@ -125,7 +125,7 @@ TEST_F(RBridgeProgramTest, WhatFindsNoRoomIsToldLater) {
   EXPECT_THAT(Seen(), ElementsAre(TerminalSeen{MakeKey(kFrom, 1), 0, 2}));
 }
 
-// A hostile forwarder may: its socket would then be readable for ever.
+// A hostile forwarder may shut it down: its socket would then be readable for ever.
 TEST_F(RBridgeProgramTest, ADoorbellThatIsShutDownIsNoticed) {
   EXPECT_TRUE(reader_.Answer()) << "nothing is there to be read";
   EXPECT_TRUE(events_.Write({1, 2}));
@@ -158,7 +158,7 @@ TEST_F(RBridgeProgramTest, WithoutTablesNothingIsForwarded) {
 }
 
 TEST_F(RBridgeProgramTest, AWriterThatDiedIsReplaced) {
-  // It had begun version 2, and written half of it.
+  // The writer had begun version 2, and written half of it.
   memory_[rbridge_tables::kBegun] = 2;
   memory_[rbridge_tables::kHeaderWords] = ~uint64_t{0};
   EXPECT_EQ(Take(2, kUnicast), "forwarded") << "by version 1";
@@ -173,7 +173,7 @@ TEST_F(RBridgeProgramTest, AReaderHasOneVersionOnly) {
   EXPECT_EQ(reader.Read().nickname, 2);
   EXPECT_EQ(reader.Version(), 1u);
   writer_.Publish(*tables_);
-  // The version after the next is being written, over the one that would be read.
+  // The version after the next is being written, over the version that would be read.
   memory_[rbridge_tables::kBegun] = 4;
   EXPECT_EQ(reader.Read().nickname, 2);
   EXPECT_EQ(reader.Version(), 1u) << "as it was";

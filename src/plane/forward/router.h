@@ -1,10 +1,10 @@
-// The forwarding program of IPv4 and IPv6 routers (RFC 1812, RFC 8200), which does with each packet
-// what the kernel's ip_forward() and ip6_forward() would.
+// The forwarding program of IPv4 and IPv6 routers (RFC 1812, RFC 8200), which treats each packet as
+// the kernel's ip_forward() and ip6_forward() would.
 //
 // It forwards by the node's table (table_reader.h) to neighbours that the kernel has resolved. To
-// one that it has not, the kernel sends the packet itself, which resolves it; also once per second
-// to one that has not been heard of for long, so that the kernel finds out if it is gone.
-// A packet without a route goes up where the simulator's protocol decides about it.
+// an unresolved neighbour the kernel sends the packet itself, which resolves the neighbour; also
+// once per second to a stale neighbour, so that the kernel detects whether it is gone.
+// A packet without a route is passed up where the simulator's protocol decides about it.
 // Multicast is not forwarded.
 #pragma once
 
@@ -25,14 +25,14 @@ class Router {
  public:
   enum Outcome : size_t {
     kForwarded,
-    kForTheNode,     // its kernel receives it
-    kNotUnicast,     // multicast, or another station's
+    kForTheNode,     // the node's kernel receives it
+    kNotUnicast,     // multicast, or to another station
     kMalformed,      // a header that is broken or contradicts the frame
     kUnforwardable,  // addresses that no router forwards, this node's own source, options.h
     kTtlExpired,     // answered
     kTooLong,        // for the outgoing interface: answered
     kNoRoute,        // answered, for IPv6 by the kernel
-    kRefused,        // by its route: answered, but for blackholes
+    kRefused,        // refused by the route: answered, except blackholes
     kResolving,      // sent by the kernel, which resolves or confirms the neighbour
     kPassedUp,       // to the simulator, whose protocol has no route yet
   };
@@ -54,8 +54,8 @@ class Router {
     Hop hop;
     wire::IpAddress neighbour;
     size_t mtu;
-    std::optional<size_t> port;     // none: through an interface that is no port
-    std::optional<size_t> up_from;  // it goes up, and came in on this port
+    std::optional<size_t> port;     // empty: an interface that is no port
+    std::optional<size_t> up_from;  // port of arrival, if passed up
   };
 
   size_t TakeTagged(const Frame& frame, Outbox& outbox);
@@ -68,11 +68,11 @@ class Router {
   Outcome RefuseIpv4(const Frame& frame, const wire::Ipv4Header& header, wire::ConstBytes packet,
                      Kind kind, Outbox& outbox);
   Way WayOf(const Hop& hop, const wire::IpAddress& destination) const;
-  // To the neighbour, or up.
+  // Returns the way to the neighbour, or up to the simulator.
   Way WayOf(const Found& found, const wire::IpAddress& destination, size_t from) const;
-  // Null if it is not resolved.
+  // Returns null if the neighbour is not resolved.
   Neighbour* FindNeighbour(const Way& way);
-  // `frame` has room for the Ethernet header, and the packet behind it.
+  // Sends a packet. `frame` has space for the Ethernet header, and the packet behind it.
   Outcome Emit(wire::Bytes frame, wire::Family family, const Way& way, Instant now, Outbox& outbox);
   uint32_t FlowHash(const wire::IpAddress& source, const wire::IpAddress& destination) const;
 
@@ -80,10 +80,10 @@ class Router {
   TableReader table_;
   NeighbourTable& neighbours_;
   std::function<void()> read_neighbours_;
-  uint32_t version_ = 0;  // of the table, when the neighbours were read
+  uint32_t version_ = 0;  // version of the table when the neighbours were read
   uint64_t seed_;
-  std::unordered_map<uint32_t, size_t> port_of_;  // by ifindex
-  size_t least_mtu_ = SIZE_MAX;                   // of all ports: what goes up fits every one
+  std::unordered_map<uint32_t, size_t> port_of_;  // keyed by ifindex
+  size_t least_mtu_ = SIZE_MAX;                   // packets passed up fit every port
   IcmpErrors errors_;
 };
 

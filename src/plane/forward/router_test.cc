@@ -1,4 +1,4 @@
-// Packet in, packet out.
+// Tests of the router's packets: packet in, packet out.
 #include "plane/forward/router.h"
 
 #include <gmock/gmock.h>
@@ -160,7 +160,8 @@ TEST_F(RouterTest, DropsWhatNoRouterForwards) {
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
-// As net/ipv4/route.c: only 0.0.0.0 is no address, and a broadcast address is none of the node's.
+// The rules of net/ipv4/route.c: only 0.0.0.0 is no address, and a broadcast address is none of the
+// node's.
 TEST_F(RouterTest, ForwardsFromUnusualSources) {
   for (const char* source : {"0.1.2.3", "10.0.0.255", "240.0.0.1"}) {
     EXPECT_EQ(Take(Build(ToRouter() / Ipv4{.source = source, .destination = "10.9.1.1"} / Udp{})),
@@ -184,7 +185,7 @@ TEST_F(RouterTest, TakesPriorityTagsOff) {
   EXPECT_EQ(Take(tagged({.id = 1})), "for-the-node");
 }
 
-// The node's kernel answers or drops its copy.
+// The node's kernel answers such a packet or drops its copy.
 TEST_F(RouterTest, DropsInSilenceWhatTheKernelRejectsForItsOptions) {
   for (const uint8_t ttl : {64, 1}) {
     for (const char* destination : {"10.9.1.1", "10.77.0.1"}) {
@@ -274,7 +275,7 @@ TEST_F(RouterTest, ErrorsAreNotAnsweredNorAreLaterFragments) {
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
-// What looks like a type there is data.
+// A byte that looks like a type in a later fragment is data.
 TEST_F(RouterTest, LaterFragmentsOfIcmpv6AreAnswered) {
   Ipv6 header = Ipv6To("2001:db8:9::1", 1);
   header.next_header = wire::ip_protocol::kFragment;
@@ -303,7 +304,7 @@ TEST_F(RouterTest, TheKernelConfirmsStaleNeighboursNowAndThen) {
   EXPECT_EQ(Take(packet), "resolving");
 }
 
-// Where a protocol decides about packets without a route, nobody answers them.
+// If a protocol decides about packets without a route, they are not answered.
 class UpcallRouterTest : public RouterTest {
  protected:
   static constexpr uint32_t kDevice = 30;

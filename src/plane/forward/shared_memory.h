@@ -10,28 +10,28 @@
 
 namespace viaduct::forward {
 
-// All that is shared consists of words, each of which is read and written at once.
+// All shared data consists of words, each of which is read and written at once.
 using Word = std::atomic<uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8);
 
-// A mapping, until it is destroyed.
+// A mapping, which exists until this object is destroyed.
 class Mapping {
  public:
   enum class Access { kRead, kWrite };
 
   Mapping() = default;
-  // All of a memfd that cannot shrink (F_SEAL_SHRINK); UsageError for any other descriptor. Throws
-  // SystemError.
+  // Maps all of a memfd that cannot shrink (F_SEAL_SHRINK). Throws UsageError for any other
+  // descriptor, SystemError.
   Mapping(int fd, Access access);
-  // The first words of a descriptor that its owner, who is trusted, says to have them: an array map
-  // of eBPF. May be read and written. Throws SystemError.
+  // Maps the first `words` words of a descriptor, readable and writable: an array map of eBPF,
+  // whose owner is trusted to have given the right number. Throws SystemError.
   Mapping(int fd, size_t words);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
   std::span<const Word> words() const { return words_; }
-  // Of a mapping that may be written.
+  // Must be called only for a mapping that may be written.
   std::span<Word> writable() { return words_; }
 
  private:
@@ -46,7 +46,7 @@ struct SharedMemory {
 };
 
 enum class Writers {
-  kCreator,  // nobody can map it writable from now on (F_SEAL_FUTURE_WRITE)
+  kCreator,  // no later mapping can be writable (F_SEAL_FUTURE_WRITE)
   kAll,
 };
 

@@ -5,12 +5,12 @@
 // and IPv6 (22): small, as there may be a table for each of hundreds of nodes, and a change touches
 // only the nodes on the way to its prefix.
 //
-// The writer never changes what a reader may see: it copies the nodes on the way (persistent tree)
-// and publishes the copy by one store of kCurrent. So all changes of a batch appear at once. Memory
-// that version V gave up is overwritten only when version V + 2 is built, which kBegun announces
-// before; a reader of version V whose lookup ended with kBegun <= V + 1 has read nothing of it,
-// else it repeats the lookup (a seqlock with one version of grace: readers neither block nor
-// register, so their death leaves nothing behind).
+// The writer never changes memory that a reader may see: it copies the nodes on the way (persistent
+// tree) and publishes the copy by one store of kCurrent. So all changes of a batch appear at once.
+// Memory that version V released is overwritten only when version V + 2 is built, which kBegun
+// announces before; a reader of version V whose lookup ended with kBegun <= V + 1 has read nothing
+// of version V + 2, else it repeats the lookup (a seqlock with one version of grace: readers
+// neither block nor register, so a reader that is killed leaves nothing behind).
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@
 
 namespace viaduct::forward::table {
 
-// Indices of words from the start of the memory; so are all "places".
+// Indices of words from the start of the memory; all "places" are such indices, too.
 enum HeaderWord : size_t {
   kMagicWord,
   kFormatWord,  // kFormat
-  kSizeWord,    // of the memory, in words
+  kSizeWord,    // size of the memory, in words
   kCurrent,     // version << 32 | place of the roots; 0: nothing published yet
   kBegun,       // the version that is being built, or the current one
   kIcmpIpv4,    // limited types << 32 | milliseconds
@@ -35,7 +35,7 @@ inline constexpr uint64_t kFormat = 2;
 
 inline constexpr int kStride = 6;
 inline constexpr size_t kSlots = 1 << kStride;
-// 128 bits, and a last level for prefixes that end where it begins.
+// Levels for 128 bits, and a last level for prefixes that end where it begins.
 inline constexpr int kMaxLevels = 128 / kStride + 1;
 
 // A node: two bitmaps, and the places of its children and results.

@@ -85,7 +85,7 @@ Found TableReader::ReadEntry(uint64_t place, wire::Family family, uint32_t flow_
   Found found{static_cast<Kind>(head >> 32), {}};
   if (found.kind != Kind::kForward && found.kind != Kind::kUp) return found;
   if (count == 0 || count > kMaxHops) return {};
-  // A range of the hash for each hop: most flows stay where they are when a hop is added or goes
+  // Each hop has a range of the hash: most flows keep their hop when a hop is added or removed
   // (RFC 2992).
   const uint64_t chosen = uint64_t{flow_hash} * count >> 32;
   const uint64_t hop = place + 1 + kHopWords * chosen;

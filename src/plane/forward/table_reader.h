@@ -10,24 +10,24 @@
 
 namespace viaduct::forward {
 
-// Where a packet goes.
+// The result of a lookup: the kind of the entry, and the next hop.
 struct Found {
   Kind kind = Kind::kNone;
-  Hop hop;  // of kForward and kUp
+  Hop hop;  // for kForward and kUp
   friend bool operator==(const Found&, const Found&) = default;
 };
 
-// Any number of readers, each for one thread; they never wait, and take no memory on trust: what
-// lies outside or contradicts the format is read as "no entry".
+// A reader for one thread; there may be any number. Readers never wait, and do not trust the
+// memory: a place outside of it, or data that contradicts the format, is read as "no entry".
 class TableReader {
  public:
   // The words must outlive the reader. Throws UsageError if they are no table of this format.
   explicit TableReader(std::span<const Word> words);
 
-  // The entry with the longest prefix that covers the address. Of several hops the one that is due
-  // to flows of this hash.
+  // Returns the entry with the longest prefix that covers the address. Among several hops, chooses
+  // the hop for flows of this hash.
   Found Lookup(const wire::IpAddress& address, uint32_t flow_hash = 0) const;
-  // Changes with each publication.
+  // Returns the version, which changes with each publication.
   uint32_t Version() const;
   IcmpLimits Limits() const;
 

@@ -1,5 +1,5 @@
-// The forwarding table against a linear search, for random prefixes of both families, also while it
-// is being changed.
+// Tests of the forwarding table against a linear search, for random prefixes of both families, also
+// while the table is being changed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -141,7 +141,7 @@ TEST(ForwardingTableTest, OtherMemoryIsRefused) {
   EXPECT_THROW(TableReader{memory}, UsageError);
 }
 
-// Prefixes that share bits, so that many cover each other.
+// Returns prefixes that share bits, so that many cover each other.
 wire::IpPrefix RandomPrefix(RandomStream& random, wire::Family family) {
   wire::IpPrefix prefix;
   prefix.address.family = family;
@@ -204,8 +204,8 @@ TEST(ForwardingTableTest, AgreesWithALinearSearch) {
   }
 }
 
-// One entry of two hops changes places with another all the time, next to others that come and go:
-// a reader that sees half a change sees a hop of neither.
+// An entry of two hops is replaced all the time, next to others that are added and removed: a
+// reader that sees half a change sees a hop of neither version.
 TEST(ForwardingTableTest, AReaderNeverSeesHalfAChange) {
   Table table;
   const wire::IpAddress asked = A("10.1.2.3");

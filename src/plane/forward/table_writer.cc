@@ -11,10 +11,11 @@ namespace {
 
 using namespace table;  // NOLINT(google-build-using-namespace): the format's constants
 
-// Of the largest size, at most, for one change: children of all levels, results, an entry, roots.
+// The maximum number of blocks, all of the largest size, for one change: children of all levels,
+// results, an entry, roots.
 constexpr size_t kBlocksPerChange = kMaxLevels + 4;
-// Left over for removals, which must never fail: of each size what two versions with one change
-// each need.
+// Blocks reserved for removals, which must never fail: of each size the need of two versions with
+// one change each.
 constexpr size_t kReserve = 2 * 2 * kBlocksPerChange;
 
 size_t ClassOf(size_t words) { return static_cast<size_t>(std::bit_width(words - 1)); }
@@ -155,7 +156,7 @@ uint32_t TableWriter::Element(uint32_t node, size_t bitmap, size_t bit) const {
   return ArrayOf(node, bitmap) + static_cast<uint32_t>(before * ElementWords(bitmap));
 }
 
-// Makes an array of a node one that no reader knows.
+// Replaces an array of a node by a copy that no reader knows.
 void TableWriter::MakeNew(uint32_t node, size_t bitmap) {
   const auto words = static_cast<size_t>(std::popcount(At(node + bitmap))) * ElementWords(bitmap);
   const uint32_t old = ArrayOf(node, bitmap);
@@ -189,7 +190,7 @@ void TableWriter::ChangeArray(uint32_t node, size_t bitmap, size_t bit, bool is_
   SetArray(node, bitmap, place);
 }
 
-// All nodes of the way are new afterwards, and those that were missing are there.
+// Returns the way to a prefix. All nodes of the way are new afterwards; missing ones are added.
 std::vector<TableWriter::Step> TableWriter::MakeWay(const wire::IpPrefix& prefix,
                                                     const Target& target) {
   std::vector<Step> way;
@@ -237,7 +238,7 @@ bool TableWriter::Contains(const wire::IpPrefix& prefix) const {
 
 void TableWriter::Remove(const wire::IpPrefix& prefix) {
   if (!Contains(prefix)) return;
-  if (memory_.LargestLeft() < kBlocksPerChange) {  // gets back what the last version gave up
+  if (memory_.LargestLeft() < kBlocksPerChange) {  // regains what the last version released
     Publish();
     Begin();
   }

@@ -15,10 +15,10 @@
 
 namespace viaduct::forward {
 
-// Blocks of words, of which those given back while one version is built are only used again for the
-// next but one. Sizes are rounded up to powers of two; free halves of a block are joined again (a
-// buddy system: Knowlton, "A fast storage allocator", CACM 8(10), 1965), so that a table that was
-// full and lost its entries has room for others.
+// Blocks of words; a block released while one version is built is used again only for the next but
+// one. Sizes are rounded up to powers of two; free halves of a block are joined again (a buddy
+// system: Knowlton, "A fast storage allocator", CACM 8(10), 1965), so that a table that was full
+// and lost its entries has space for others.
 class TableMemory {
  public:
   static constexpr size_t kClasses = 9;  // 1, 2, 4... 256 words
@@ -26,13 +26,13 @@ class TableMemory {
 
   explicit TableMemory(size_t words) : words_(words), next_(table::kHeaderWords) {}
 
-  // A place. There must be room.
+  // Returns the place of a new block. There must be space.
   uint32_t Take(size_t words);
-  // `words` as for Take().
+  // Releases a block; `words` as for Take().
   void Give(uint32_t place, size_t words);
-  // Whether the block was taken for the version being built, so that no reader can know it.
+  // Returns whether the block was taken for the version being built, so that no reader can know it.
   bool IsNew(uint32_t place) const { return new_.contains(place); }
-  // How many blocks of the largest size there is room for, at least.
+  // Returns the minimum number of blocks of the largest size for which there is space.
   size_t LargestLeft() const { return (words_ - next_) / kLargest + free_[kClasses - 1].size(); }
   void StartVersion();
 
@@ -41,13 +41,13 @@ class TableMemory {
   void Free(uint32_t place, size_t size_class);
 
   size_t words_;
-  size_t next_;  // nothing was taken from here on
+  size_t next_;  // start of the memory that was never taken
   std::array<std::unordered_set<uint32_t>, kClasses> free_;
   std::array<std::vector<uint32_t>, kClasses> given_;
   std::unordered_set<uint32_t> new_;
 };
 
-// The one writer of a table. Changes are collected between Begin() and Publish(), which makes all
+// The only writer of a table. Changes are collected between Begin() and Publish(), which makes all
 // of them visible at once. For use by one thread.
 class TableWriter {
  public:
@@ -60,20 +60,20 @@ class TableWriter {
   // Adds an entry or replaces it. Returns false, and changes nothing, if the memory is full.
   // `prefix` has no host bits.
   bool Set(const wire::IpPrefix& prefix, const Entry& entry);
-  // No error if there is none. Never fails; in a memory that is almost full it may publish what was
-  // changed so far.
+  // Removes an entry; no error if there is none. Never fails; in a memory that is almost full it
+  // may publish the changes so far.
   void Remove(const wire::IpPrefix& prefix);
   void Publish();
 
  private:
-  // The nodes on the way to a prefix, from the root on, and the slot taken in each.
+  // A node on the way from the root to a prefix, and the slot taken in it.
   struct Step {
     uint32_t node;
     size_t slot;
   };
   struct Target {
     size_t levels;  // steps down from the root
-    size_t bit;     // of `internal`
+    size_t bit;     // bit of `internal`
   };
   using EntryWords = std::vector<uint64_t>;
   struct Stored {

@@ -37,12 +37,12 @@ struct FakeCarrier final : Carrier {
   }
   bool IsEmpty() const { return sent.empty() && own.empty() && icmpv6.empty() && up.empty(); }
 
-  std::map<size_t, std::vector<std::string>> sent;  // by port, described
+  std::map<size_t, std::vector<std::string>> sent;  // descriptions, keyed by port
   std::map<size_t, std::vector<std::vector<std::byte>>> frames;
   std::vector<std::string> own;
   uint32_t own_ifindex = 0;
   std::vector<Icmpv6Message> icmpv6;
-  std::map<size_t, std::vector<std::string>> up;  // by the port that they came in by
+  std::map<size_t, std::vector<std::string>> up;  // keyed by port of arrival
   uint32_t up_ifindex = 0;
 };
 

@@ -12,8 +12,8 @@
 
 namespace viaduct::forward {
 
-// Bound to nothing: the device comes and goes with the simulator. Of protocol 0 it receives
-// nothing.
+// The socket is not bound, because the device exists only while the simulator runs. With protocol 0
+// it receives nothing.
 UniqueFd UpcallSender::OpenSocket(int ifindex) {
   UniqueFd opened(SystemCall("open a packet socket",
                              socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));

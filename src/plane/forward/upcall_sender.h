@@ -9,19 +9,19 @@
 
 namespace viaduct::forward {
 
-// Through the TUN device in the node's namespace, where a program in the kernel writes their
-// origin before them (plane/bpf/upcall_program.h). Never blocks.
+// Sends packets through the TUN device in the node's namespace, where a program in the kernel
+// writes their origin before them (plane/bpf/upcall_program.h). Never blocks.
 class UpcallSender {
  public:
-  // A socket for the packets that come in on this interface. Privileged (CAP_NET_RAW and
+  // Opens a socket for the packets that arrive on this interface. Privileged (CAP_NET_RAW and
   // CAP_NET_ADMIN), in the node's namespace. Throws SystemError.
   static UniqueFd OpenSocket(int ifindex);
 
-  // By port.
+  // `sockets`: one per port.
   explicit UpcallSender(std::vector<UniqueFd> sockets) : sockets_(std::move(sockets)) {}
 
-  // Sends what came in on `port`, through the device `ifindex`. Returns false if the packet is lost
-  // and the device does not count it.
+  // Sends a packet that arrived on `port`, through the device `ifindex`. Returns false if the
+  // packet is lost and the device does not count it.
   bool Send(size_t port, wire::ConstBytes packet, uint32_t ifindex);
 
  private:

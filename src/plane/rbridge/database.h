@@ -1,5 +1,5 @@
-// The link-state database of an RBridge: every RBridge's LSPs, which is newer, and how old each may
-// get (ISO 10589 section 7.3.16). Time is passed in; flooding is the caller's.
+// The link-state database of an RBridge: every RBridge's LSPs, their order of age, and their
+// lifetimes (ISO 10589 section 7.3.16). The caller passes the time, and floods the LSPs.
 #pragma once
 
 #include <cstdint>
@@ -14,56 +14,57 @@ namespace viaduct::rbridge {
 
 class Database {
  public:
-  // RFC 6325 leaves ISO 10589's values.
+  // The values of ISO 10589, which RFC 6325 does not change.
   struct Ages {
-    Duration lifetime = Duration::Seconds(1200);  // of an LSP after its origination
-    Duration refresh = Duration::Seconds(900);    // own ones are originated again after this
-    Duration withdrawn = Duration::Seconds(60);   // how long a withdrawn one is remembered
+    Duration lifetime = Duration::Seconds(1200);  // after an LSP's origination
+    Duration refresh = Duration::Seconds(900);    // own LSPs are originated again after this
+    Duration withdrawn = Duration::Seconds(60);   // withdrawn LSPs are remembered until this
   };
 
   Database(const SystemId& self, const Ages& ages) : self_(self), ages_(ages) {}
 
-  // What came of an LSP, or of a line about one.
+  // The result for a received LSP, or for a line about one.
   enum class Verdict {
-    kNewer,  // it is newer than what was known, and is known now
+    kNewer,  // newer than the known LSP, and stored by Receive()
     kSame,
-    kOlder,  // what is known is newer: the sender should have it
-    // A newer one of this RBridge's own, from before a restart: it has been originated again with a
-    // higher number, or withdrawn.
+    kOlder,  // the known LSP is newer: the sender should have it
+    // A newer LSP of this RBridge itself, from before a restart: it has been originated again with
+    // a higher number, or withdrawn.
     kOwn,
   };
   Verdict Receive(const Lsp& lsp, Instant now);
-  // Compares only. kNewer also if nothing is known.
+  // Compares only. Returns kNewer also if no such LSP is known.
   Verdict Compare(const LspEntry& entry, Instant now) const;
 
-  // Sets what this RBridge says. Returns the fragments that have changed, which have to be flooded.
+  // Sets the content of this RBridge's LSPs. Returns the fragments that have changed, which must be
+  // flooded.
   std::vector<LspId> Originate(const LspContent& content, Instant now);
-  // Withdraws what has become too old, forgets what was withdrawn long ago, originates own LSPs
-  // again that are due. Returns what has to be flooded.
+  // Withdraws LSPs that have become too old, forgets LSPs that were withdrawn long ago, originates
+  // own LSPs again that are due. Returns the LSPs that must be flooded.
   std::vector<LspId> Age(Instant now);
 
-  // The LSP with its remaining lifetime; withdrawn (lifetime 0) ones too. Must be known.
+  // Returns the LSP with its remaining lifetime; withdrawn (lifetime 0) ones too. Must be known.
   Lsp Get(const LspId& id, Instant now) const;
   bool Knows(const LspId& id) const { return lsps_.contains(id); }
-  // The lines of a request for LSPs: what is known of each, or the number 0.
+  // Returns the line of a request for an LSP: of the known LSP, or with the number 0.
   LspEntry EntryFor(const LspId& id, Instant now) const;
 
-  // All that is known, as complete sequence numbers PDUs: one at least.
+  // Returns all known LSPs, as complete sequence numbers PDUs: one at least.
   std::vector<SequenceNumbers> Summary(Instant now) const;
-  // What the sender of sequence numbers should have, and what it has that is newer.
+  // The LSPs that the sender of sequence numbers should have, and those that it has newer.
   struct Difference {
     std::vector<LspId> to_send, to_request;
   };
   Difference CompareAll(const SequenceNumbers& numbers, Instant now) const;
 
-  // What an RBridge says in its valid LSPs; nothing without its first fragment, which says who it
-  // is.
+  // Returns the content of each RBridge's valid LSPs; an RBridge without its first fragment, which
+  // identifies it, is left out.
   std::map<SystemId, LspContent> Contents() const;
 
  private:
   struct Stored {
     Lsp lsp;
-    Instant expires;  // withdrawn: when it is forgotten
+    Instant expires;  // withdrawn: time at which it is forgotten
     bool withdrawn = false;
   };
 
@@ -76,7 +77,7 @@ class Database {
   const SystemId self_;
   const Ages ages_;
   std::map<LspId, Stored> lsps_;
-  std::map<uint8_t, Instant> refresh_at_;  // by own fragment
+  std::map<uint8_t, Instant> refresh_at_;  // keyed by own fragment
 };
 
 }  // namespace viaduct::rbridge

@@ -1,4 +1,5 @@
-// Byte by byte as the figures of RFC 6325, RFC 7176 and ISO 10589 have them; hostile bytes.
+// Tests of formats, byte by byte as in the figures of RFC 6325, RFC 7176 and ISO 10589; hostile
+// bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -20,14 +20,14 @@ bool IsSource(const MacAddress& mac) { return !mac.IsMulticast() && mac != MacAd
 struct TerminalFrame {
   EthernetHeader header;
   VlanTag tag;         // with the default VLAN if it has none
-  uint16_t strip = 0;  // up to what follows the tag, or the addresses if it has none
+  uint16_t strip = 0;  // bytes before the end of the tag, or of the addresses without a tag
   bool tagged = false;
 
   TerminalKey DestinationKey() const { return MakeKey(header.destination, tag.id); }
   TerminalKey SourceKey() const { return MakeKey(header.source, tag.id); }
 };
 
-// At `offset` of `frame`. Nothing if its bytes contradict themselves.
+// Parses the frame at `offset` of `frame`. Returns nothing if its bytes contradict themselves.
 std::optional<TerminalFrame> ParseTerminalFrame(ConstBytes frame, size_t offset) {
   const auto header = EthernetHeader::Parse(frame.subspan(std::min(offset, frame.size())));
   if (!header || !IsSource(header->source)) return std::nullopt;
@@ -62,7 +62,7 @@ class Forwarder {
   }
 
  private:
-  // ------------------------------------------------------------ terminals' frames coming in
+  // ------------------------------------------------------------ frames of terminals that arrive
 
   Outcome Ingress(const EthernetHeader& outer) {
     if (IsLinkLocal(outer.destination)) return Outcome::kLinkLocal;
@@ -101,7 +101,7 @@ class Forwarder {
     return Outcome::kForwarded;
   }
 
-  // By the tree, and to the terminals on other ports.
+  // Sends a frame by the tree, and to the terminals on other ports.
   Outcome Flood(const TerminalFrame& frame) {
     SendToTerminals(frame, port_);
     if (tables_.own_tree < kMaxTrees) {
@@ -128,7 +128,7 @@ class Forwarder {
     if (sender == kNone) return Outcome::kNoAdjacency;
     if (header->hop_count == 0) return Outcome::kHopCount;
     const RBridgeIndex ingress = tables_.by_nickname[header->ingress];
-    // A frame of this RBridge itself has gone round a loop.
+    // A frame of this RBridge itself has passed a loop.
     if (ingress >= kMaxRBridges || ingress == 0) return Outcome::kNoRoute;
     const size_t inner = EthernetHeader::kSize + TrillHeader::kSize + size_t{4} * header->options;
     if (frame_.size() < inner) return Outcome::kMalformed;
@@ -136,7 +136,7 @@ class Forwarder {
     return to_all ? FromTree(*header, ingress, sender, inner) : Unicast(*header, ingress, inner);
   }
 
-  // RFC 6325 section 3.8.1: the first two bits of the options summarise them.
+  // The first two bits of the options summarise them (RFC 6325 section 3.8.1).
   bool HasCriticalOption(const TrillHeader& header, uint8_t which) const {
     constexpr size_t kOptions = EthernetHeader::kSize + TrillHeader::kSize;
     return header.options > 0 && (wire::Load8(&frame_[kOptions]) & which) != 0;
@@ -152,7 +152,7 @@ class Forwarder {
     return Outcome::kForwarded;
   }
 
-  // To the terminal, wherever it is on this RBridge's links.
+  // Sends the frame to its terminal, on any of this RBridge's links.
   Outcome Egress(const TrillHeader& header, RBridgeIndex ingress, size_t inner) {
     if (HasCriticalOption(header, 0xc0)) return Outcome::kOption;  // CItE: critical for the egress
     const auto frame = ParseInner(inner);
@@ -179,14 +179,14 @@ class Forwarder {
     return decision_.count > 0 ? Outcome::kForwarded : Outcome::kNoReceiver;
   }
 
-  // The frame in an encapsulated one, which always has a tag (RFC 6325 section 4.1.1).
+  // Parses the frame in an encapsulated one, which always has a tag (RFC 6325 section 4.1.1).
   std::optional<TerminalFrame> ParseInner(size_t offset) const {
     auto frame = ParseTerminalFrame(frame_, offset);
     if (!frame || !frame->tagged || IsLinkLocal(frame->header.destination)) return std::nullopt;
     return frame;
   }
 
-  // A terminal known to be on a link gets its frame there, one that is not known everywhere.
+  // Sends a frame to the link of its terminal if that is known, otherwise to all terminals.
   void SendToReceivers(const TerminalFrame& frame) {
     const auto* known = Lookup(frame);
     const bool is_local = known && known->location.rbridge == 0 &&
@@ -206,7 +206,7 @@ class Forwarder {
     return &tables_.adjacencies[index];
   }
 
-  // Once for each port that has neighbours in the tree, `but` aside.
+  // Calls `send` once for each port that has neighbours in the tree, except `but`.
   template <class F>
   void ForEachTreePort(const Tree& tree, AdjacencyIndex but, F send) {
     Ports done;
@@ -259,7 +259,7 @@ class Forwarder {
     output.head_size += static_cast<uint8_t>(header.Write(Room(output)));
   }
 
-  // Terminals of the default VLAN get no tag.
+  // Sends a frame to a terminal; frames of the default VLAN get no tag.
   void SendNative(const TerminalFrame& frame, PortIndex port) {
     Output& output = Add(port, frame.strip);
     PutAddresses(output, frame.header.destination, frame.header.source);

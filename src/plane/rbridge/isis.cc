@@ -11,7 +11,7 @@ namespace {
 
 using wire::ConstBytes, wire::MacAddress;
 
-// ISO 10589 section 9.5: the header that all PDUs have.
+// The header that all PDUs have (ISO 10589 section 9.5).
 constexpr size_t kCommonHeader = 8;
 constexpr uint8_t kDiscriminator = 0x83;
 
@@ -28,7 +28,7 @@ constexpr size_t HeaderOf(PduType type) {
   return 0;
 }
 
-// One area address, the byte 0, is that of all RBridges (RFC 6325 section 4.2.3.1).
+// All RBridges have one area address, the byte 0 (RFC 6325 section 4.2.3.1).
 Writer CommonHeader(PduType type) {
   Writer out;
   out.Number(kDiscriminator, 1).Number(HeaderOf(type), 1).Number(1, 1).Number(0, 1);
@@ -36,7 +36,8 @@ Writer CommonHeader(PduType type) {
   return out;
 }
 
-// What follows the common header, if the PDU is of this type. `length_at`: where its length is.
+// Returns the bytes after the common header, if the PDU is of this type. `length_at`: the offset of
+// its length field.
 std::optional<Reader> Open(ConstBytes pdu, PduType type, size_t length_at) {
   if (TypeOf(pdu) != type || pdu.size() < HeaderOf(type)) return std::nullopt;
   const size_t length = wire::Load16(&pdu[length_at]);
@@ -97,7 +98,7 @@ void WriteNeighbours(const Hello& hello, Writer& out) {
   }
 }
 
-// ISO 8473's checksum (RFC 905 annex B) of bytes whose own place in them is `at`.
+// Returns ISO 8473's checksum (RFC 905 annex B) of bytes that contain the checksum at `at`.
 uint16_t Fletcher(ConstBytes bytes, size_t at) {
   int c0 = 0, c1 = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -113,7 +114,7 @@ uint16_t Fletcher(ConstBytes bytes, size_t at) {
   return static_cast<uint16_t>(x << 8 | y);
 }
 
-// Where the checksummed part of an LSP begins, and where in it the checksum is.
+// The offset of the checksummed part of an LSP, and the offset of the checksum in that part.
 constexpr size_t kLspIdAt = 12, kChecksumAt = 12;
 
 uint16_t ChecksumOf(ConstBytes pdu) { return Fletcher(pdu.subspan(kLspIdAt), kChecksumAt); }
@@ -149,7 +150,7 @@ std::optional<Hello> Hello::Parse(ConstBytes pdu) {
   in->Take(2);  // PDU length
   hello.priority = in->Number8() & 0x7f;
   hello.designated = in->Get<SystemId>();
-  in->Take(1);  // its pseudonode's number
+  in->Take(1);  // pseudonode's number
   bool in_area = false;
   const bool sound = ForEachItem(*in, [&](uint8_t type, Reader& value) {
     if (type == tlv::kAreaAddresses) in_area |= HasAreaZero(value);
@@ -189,7 +190,7 @@ std::optional<Lsp> Lsp::Parse(ConstBytes pdu) {
   lsp.flags = in->Number8();
   const ConstBytes tlvs = in->Take(in->size());
   if (lsp.sequence == 0) return std::nullopt;
-  // One that is withdrawn is a header with the old checksum.
+  // A withdrawn LSP is a header with the old checksum.
   if (lsp.lifetime == 0) return lsp;
   if (lsp.checksum != ChecksumOf(pdu.first(length))) return std::nullopt;
   lsp.tlvs.assign(tlvs.begin(), tlvs.end());

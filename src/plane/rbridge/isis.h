@@ -2,7 +2,7 @@
 // uses it (RFC 6325 section 4.2, RFC 7176, RFC 7177), from the byte after the EtherType on.
 //
 // Parse() returns nothing for bytes that are too short, contradict themselves, or are of another
-// kind; bytes behind a PDU are padding.
+// kind; bytes after a PDU are padding.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ namespace viaduct::rbridge {
 
 using Octets = std::vector<std::byte>;
 
-// The longest PDU that every link carries: TRILL's Sz at its minimum (RFC 6325 section 4.3.1).
+// The maximum length of a PDU that every link carries: the minimum of TRILL's Sz (RFC 6325 section
+// 4.3.1).
 inline constexpr size_t kMaxPdu = 1470;  // bytes
 
 // The IS-IS identifier of an RBridge: one of its MAC addresses.
@@ -36,7 +37,7 @@ enum class PduType : uint8_t {
   kCompleteNumbers = 24,
   kPartialNumbers = 26
 };
-// The type of a PDU with a valid common header, of those that an RBridge understands.
+// Returns the type of a PDU with a valid common header, if an RBridge understands that type.
 std::optional<PduType> TypeOf(wire::ConstBytes pdu);
 
 // TRILL Hello: a level 1 LAN Hello with the TLVs Area Addresses, Protocols Supported,
@@ -45,7 +46,7 @@ struct Hello {
   SystemId source;
   uint16_t holding_time = 0;  // seconds
   uint8_t priority = 64;      // to become the link's designated RBridge, 0..127
-  SystemId designated;        // of the link, as the sender sees it
+  SystemId designated;        // the link's designated RBridge, as the sender sees it
   uint16_t port = 0;          // the sender's number of its port
   Nickname nickname = kNoNickname;
   bool forwards_natively = false;  // AF: the sender is the link's appointed forwarder
@@ -66,11 +67,11 @@ struct LspId {
 
 // One link state PDU (fragment), whose TLVs are not interpreted yet.
 struct Lsp {
-  uint16_t lifetime = 0;  // seconds that remain; 0: it is withdrawn
+  uint16_t lifetime = 0;  // remaining seconds; 0: withdrawn
   LspId id;
   uint32_t sequence = 0;
-  uint16_t checksum = 0;  // set by Seal(), checked by Parse() (unless it is withdrawn)
-  // Partition repair, attached, overload, level (ISO 10589 section 9.8): they are passed on only.
+  uint16_t checksum = 0;  // set by Seal(), checked by Parse() (unless withdrawn)
+  // Partition repair, attached, overload, level (ISO 10589 section 9.8): only passed on.
   uint8_t flags = 1;
   Octets tlvs;
 
@@ -90,10 +91,10 @@ struct LspEntry {
   friend bool operator==(const LspEntry&, const LspEntry&) = default;
 };
 
-// What LSPs the sender has, of all with identifiers in a range (complete: CSNP), or which it wants
-// or has got (partial: PSNP).
+// The LSPs that the sender has, of all with identifiers in a range (complete: CSNP), or the LSPs
+// that it requests or has received (partial: PSNP).
 struct SequenceNumbers {
-  static constexpr size_t kMaxEntries = 85;  // that fit into kMaxPdu
+  static constexpr size_t kMaxEntries = 85;  // maximum that fits into kMaxPdu
   bool complete = false;
   SystemId source;
   LspId first, last;  // complete: the range, both included

@@ -15,7 +15,7 @@ constexpr size_t kLspHeader = 27;
 constexpr size_t kMaxFragments = 256;
 constexpr size_t kReachableInItem = 255 / 11;
 constexpr size_t kTerminalsInItem = (255 - 5) / 6;
-constexpr uint8_t kConfidence = 0x20;  // RFC 6325 section 4.8.1: as good as what data teaches
+constexpr uint8_t kConfidence = 0x20;  // RFC 6325 section 4.8.1: equal to that of data frames
 
 // Items, each with its type and length.
 using Items = std::vector<Octets>;
@@ -26,7 +26,7 @@ void Add(Items& items, uint8_t type, const Writer& value) {
 
 Writer Capability(const SystemId& self, const LspContent& content) {
   Writer out;
-  // In the place of an IPv4 address, which an RBridge need not have.
+  // The identifier replaces an IPv4 address, which an RBridge need not have.
   out.Append(std::as_bytes(std::span(self.bytes)).last(4)).Number(0, 1);
   if (content.claim) {
     const LspContent::Claim& claim = *content.claim;

@@ -1,5 +1,5 @@
-// Frames and PDUs come from the network: no bytes may make this room read or write out of bounds,
-// and what it reads it writes again.
+// Frames and PDUs arrive from the network: no bytes may make this room read or write out of bounds,
+// and content that it reads it writes again.
 #include <memory>
 #include <span>
 

@@ -39,7 +39,7 @@ class Graph {
  private:
   // A link counts when both ends report it (ISO 10589 section 7.2.6).
   void AddLinks(size_t from) {
-    std::map<size_t, uint32_t> best;  // of several between two
+    std::map<size_t, uint32_t> best;  // the minimum metric of several links between two
     for (const LspContent::Neighbour& neighbour : contents_[from]->neighbours) {
       const size_t to = Find(neighbour.system);
       if (to == kNobody || to == from || !Reports(to, systems_[from])) continue;
@@ -64,7 +64,7 @@ constexpr uint64_t kFar = std::numeric_limits<uint64_t>::max();
 // Shortest paths from one RBridge.
 struct Paths {
   std::vector<uint64_t> cost;                // kFar: out of reach
-  std::vector<std::vector<size_t>> parents;  // all of equal cost, ascending
+  std::vector<std::vector<size_t>> parents;  // all parents of equal cost, ascending
 };
 
 Paths FindPaths(const Graph& graph, size_t from) {
@@ -79,7 +79,7 @@ Paths FindPaths(const Graph& graph, size_t from) {
     open.pop();
     if (cost > paths.cost[at]) continue;
     for (const Graph::Link& link : graph.links(at)) {
-      // A metric of 0 would let two be each other's parents.
+      // A metric of 0 would let two nodes be each other's parents.
       const uint64_t via = cost + std::max<uint32_t>(link.metric, 1);
       if (via > paths.cost[link.to]) continue;
       if (via < paths.cost[link.to]) {
@@ -94,7 +94,8 @@ Paths FindPaths(const Graph& graph, size_t from) {
   return paths;
 }
 
-// Which neighbour of `self` the path to each node begins with, by the parents that `choose` picks.
+// Returns the neighbour of `self` with which the path to each node begins, by the parents that
+// `choose` picks.
 template <class Choose>
 std::vector<size_t> FirstHops(const Graph& graph, const Paths& paths, size_t self, Choose choose) {
   std::vector<size_t> order(graph.size()), first(graph.size(), Graph::kNobody);
@@ -108,14 +109,14 @@ std::vector<size_t> FirstHops(const Graph& graph, const Paths& paths, size_t sel
   return first;
 }
 
-// A tree's links, as the neighbours of each node.
+// Returns a tree's links, as the neighbours of each node.
 std::vector<std::vector<size_t>> TreeLinks(const Paths& paths, size_t number) {
   std::vector<std::vector<size_t>> links(paths.parents.size());
   for (size_t node = 0; node < links.size(); ++node) {
     const auto& parents = paths.parents[node];
     if (parents.empty()) continue;
     // RFC 6325 section 4.5.1: potential parents by their identifiers, the tree's number modulo
-    // how many there are.
+    // their number.
     const size_t parent = parents[number % parents.size()];
     links[node].push_back(parent);
     links[parent].push_back(node);
@@ -123,7 +124,7 @@ std::vector<std::vector<size_t>> TreeLinks(const Paths& paths, size_t number) {
   return links;
 }
 
-// The neighbour of `self` through which each node is reached in a tree.
+// Returns the neighbour of `self` through which each node is reached in a tree.
 std::vector<size_t> TreeSides(const std::vector<std::vector<size_t>>& links, size_t self) {
   std::vector<size_t> side(links.size(), Graph::kNobody);
   std::vector<std::pair<size_t, size_t>> open;  // node, the neighbour before it
@@ -143,7 +144,7 @@ std::vector<size_t> TreeSides(const std::vector<std::vector<size_t>>& links, siz
   return side;
 }
 
-// One computation.
+// One computation of the tables.
 class Computation {
  public:
   Computation(const LinkStates& states, const SystemId& self, const std::vector<OwnAdjacency>& own)
@@ -162,7 +163,7 @@ class Computation {
 
   void Fill(const std::map<SystemId, RBridgeIndex>& indices, Tables& tables) const {
     if (self_ == Graph::kNobody) return;
-    // Of equal paths the one whose first RBridge has the lowest identifier.
+    // Chooses, among equal paths, the path whose first RBridge has the lowest identifier.
     const auto first = FirstHops(graph_, paths_, self_, [&](const auto& parents, const auto& hops) {
       return *std::ranges::min_element(
           parents, {}, [&](size_t parent) { return parent == self_ ? size_t{0} : hops[parent]; });
@@ -178,8 +179,8 @@ class Computation {
   }
 
  private:
-  // Both ends of several links between two RBridges take the same: that with the lowest address
-  // at the end whose RBridge has the lower identifier.
+  // Chooses one of several links between two RBridges, the same at both ends: the link with the
+  // lowest address at the end whose RBridge has the lower identifier.
   void Choose(const OwnAdjacency& adjacency, const SystemId& self) {
     const size_t node = graph_.Find(adjacency.neighbour);
     if (node == Graph::kNobody) return;
@@ -196,14 +197,15 @@ class Computation {
     return found == adjacencies_.end() ? kNone : found->second.index;
   }
 
-  // Of a node that has lost its nickname to another: none.
+  // Returns kNoNickname for a node that has lost its nickname to another.
   Nickname NicknameOf(size_t node) const {
     const auto& claim = graph_.content(node).claim;
     const bool has = claim && owners_.at(claim->nickname) == graph_.system(node);
     return has ? claim->nickname : kNoNickname;
   }
 
-  // RFC 6325 section 4.5: by root priority, then by identifier; as many as the first one says.
+  // Returns the roots by root priority, then by identifier; the first root states their number
+  // (RFC 6325 section 4.5).
   std::vector<size_t> Roots() const {
     std::vector<size_t> roots;
     size_t most = kMaxTrees;
@@ -236,7 +238,7 @@ class Computation {
         tables.rbridges[index].tree_neighbour[number] = AdjacencyWith(sides[graph_.Find(system)]);
       }
     }
-    // RFC 6325 section 4.5.2: frames take the tree whose root is nearest to where they enter.
+    // RFC 6325 section 4.5.2: frames take the tree whose root is nearest to their ingress.
     const auto nearest =
         std::ranges::min_element(roots, {}, [&](size_t root) { return paths_.cost[root]; });
     if (!roots.empty()) tables.own_tree = static_cast<uint8_t>(nearest - roots.begin());
@@ -245,8 +247,8 @@ class Computation {
   const Graph graph_;
   const size_t self_;
   const std::map<Nickname, SystemId> owners_;
-  Paths paths_;                                 // from this RBridge
-  std::map<size_t, OwnAdjacency> adjacencies_;  // by neighbour
+  Paths paths_;                                 // paths from this RBridge
+  std::map<size_t, OwnAdjacency> adjacencies_;  // keyed by neighbour
 };
 
 }  // namespace

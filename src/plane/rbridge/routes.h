@@ -1,5 +1,5 @@
-// From the link states to the tables: shortest paths, distribution trees, the reverse-path check's
-// neighbours, and who has which nickname (RFC 6325 sections 3.7 and 4.5).
+// Computation of the tables from the link states: shortest paths, distribution trees, the
+// reverse-path check's neighbours, and the owners of nicknames (RFC 6325 sections 3.7 and 4.5).
 #pragma once
 
 #include <map>
@@ -11,18 +11,18 @@
 
 namespace viaduct::rbridge {
 
-// What RBridges say, by their identifiers.
+// The content of RBridges' LSPs, keyed by the RBridges' identifiers.
 using LinkStates = std::map<SystemId, LspContent>;
 
-// The RBridge that keeps each nickname that is claimed: of several the one with the highest
+// Returns the RBridge that keeps each claimed nickname: among several, the RBridge with the highest
 // priority, then with the highest identifier (RFC 6325 section 3.7.3).
 std::map<Nickname, SystemId> NicknameOwners(const LinkStates& states);
 
-// An adjacency of this RBridge in Tables::adjacencies, and with whom it is.
+// An adjacency of this RBridge in Tables::adjacencies, and its neighbour.
 struct OwnAdjacency {
   AdjacencyIndex index = kNone;
   SystemId neighbour;
-  wire::MacAddress own_mac, neighbour_mac;  // of the ports at both ends
+  wire::MacAddress own_mac, neighbour_mac;  // addresses of the ports at both ends
 };
 
 class Routes {
@@ -33,9 +33,10 @@ class Routes {
   // adjacencies. Beyond kMaxRBridges RBridges, the last to become known are out of reach.
   void Compute(const LinkStates& states, const std::vector<OwnAdjacency>& own, Tables& tables);
 
-  // The place in the tables of an RBridge, which it keeps while it is in reach; kNone: it is not.
+  // Returns the index of an RBridge in the tables, which it keeps while it is in reach; kNone: it
+  // is not in reach.
   RBridgeIndex IndexOf(const SystemId& system) const;
-  // Those in reach, this RBridge included, after the last Compute().
+  // Returns the RBridges in reach, this RBridge included, after the last Compute().
   const std::map<SystemId, RBridgeIndex>& Reachable() const { return indices_; }
 
  private:

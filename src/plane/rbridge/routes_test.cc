@@ -32,7 +32,7 @@ class Network {
     states_[System(a)].neighbours.push_back({System(b), metric});
     states_[System(b)].neighbours.push_back({System(a), metric});
   }
-  // Index of an adjacency: the neighbour's number.
+  // Computes the tables of `self`. The index of an adjacency is the neighbour's number.
   const Tables& Compute(int self) {
     auto& tables = tables_[self];
     tables = std::make_unique<Tables>();
@@ -139,7 +139,7 @@ TEST(RoutesTest, OfParallelLinksBothEndsTakeTheSame) {
     network.Link(1, 2);
     return network.states();
   }();
-  // The ports of 1 have addresses in the opposite order of those of 2.
+  // The ports of RBridge 1 have addresses in the opposite order of the ports of 2.
   const auto adjacency = [](AdjacencyIndex index, int neighbour, uint8_t own, uint8_t other) {
     return OwnAdjacency{index, System(neighbour), {{2, 0, 0, 0, 1, own}}, {{2, 0, 0, 0, 2, other}}};
   };
@@ -155,7 +155,7 @@ TEST(RoutesTest, OfParallelLinksBothEndsTakeTheSame) {
   EXPECT_EQ(EntryFor(*tables, 1).next_hop, 1);
 }
 
-// Follows a frame of `ingress` through a tree: who gets it, and how often.
+// Follows a frame of `ingress` through a tree; returns how often each RBridge receives it.
 std::map<int, int> Flood(std::vector<const Tables*>& tables, int ingress, size_t tree) {
   std::map<int, int> received;
   std::function<void(int, int)> send = [&](int at, int from) {

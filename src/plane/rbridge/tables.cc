@@ -5,7 +5,7 @@
 namespace viaduct::rbridge {
 namespace {
 
-// Fibonacci hashing: addresses that differ in their last bytes only are spread.
+// Fibonacci hashing: addresses that differ only in their last bytes are spread.
 size_t HashOf(TerminalKey key) { return (key * 0x9e3779b97f4a7c15u) >> 40; }
 
 }  // namespace
@@ -24,7 +24,7 @@ wire::MacAddress MacOf(TerminalKey key) {
 
 size_t TerminalTable::Home(TerminalKey key) { return HashOf(key) & (kTerminalSlots - 1); }
 
-// The entry's slot, or the empty one where it would be.
+// Returns the entry's slot, or the empty slot where it would be.
 size_t TerminalTable::SlotOf(TerminalKey key) const {
   size_t slot = Home(key);
   // Bounded, because the table may be in memory that others have written.
@@ -52,7 +52,7 @@ bool TerminalTable::Set(TerminalKey key, const Location& location, uint32_t epoc
 bool TerminalTable::Erase(TerminalKey key) {
   size_t hole = SlotOf(key);
   if (slots_[hole].key != key) return false;
-  // Later entries move into the hole unless their home is behind it.
+  // Later entries are moved into the hole unless their home is behind it.
   for (size_t at = hole;;) {
     at = (at + 1) & (kTerminalSlots - 1);
     if (slots_[at].key == 0) break;

@@ -7,7 +7,7 @@ namespace viaduct::rbridge {
 
 using Entry = TerminalTable::Entry;
 
-// In two steps, because erasing moves entries.
+// Erases in two steps, because erasing moves entries.
 template <class Predicate>
 void Terminals::EraseIf(Predicate predicate) {
   std::vector<TerminalKey> gone;
@@ -58,7 +58,7 @@ void Terminals::Announce(Announcer& announcer, const Keys& keys, bool returned) 
   const Keys before = std::exchange(announcer.keys, keys);
   for (const TerminalKey key : keys) {
     const Entry* known = tables_.terminals.Find(key);
-    // What was said before is no news, unless it was forgotten meanwhile.
+    // An earlier announcement changes nothing, unless the terminal was forgotten since.
     if (before.contains(key) && !(returned && !known)) continue;
     local_changed_ |= known && known->location.rbridge == 0;
     tables_.terminals.Set(key, {.rbridge = announcer.index, .port = kNone}, tables_.epoch);
@@ -71,7 +71,7 @@ void Terminals::Announce(Announcer& announcer, const Keys& keys, bool returned) 
   }
 }
 
-// At another RBridge that announces it.
+// Sets the terminal's location to another RBridge that announces it.
 void Terminals::FindAgain(TerminalKey key) {
   for (const auto& [system, announcer] : announcers_) {
     if (announcer.index == kNone || !announcer.keys.contains(key)) continue;

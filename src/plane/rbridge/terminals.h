@@ -1,6 +1,6 @@
-// Where terminals are: what frames teach, what RBridges announce, and when it is forgotten (RFC
-// 6325 section 4.8). Of what contradicts itself the latest news counts, so a terminal that moves is
-// found at its new place with its first frame, or with the first LSP about it.
+// The locations of terminals, learned from frames and from RBridges' announcements, and forgotten
+// after a time (RFC 6325 section 4.8). Among contradictions the latest counts, so a terminal that
+// moves is found at its new place with its first frame, or with the first LSP about it.
 #pragma once
 
 #include <map>
@@ -15,26 +15,27 @@ namespace viaduct::rbridge {
 
 class Terminals {
  public:
-  // A terminal that is silent for so many epochs is forgotten.
+  // The number of silent epochs after which a terminal that no RBridge announces is forgotten.
   static constexpr uint32_t kSilentEpochs = 4;
 
-  // Keeps `tables.terminals`; the tables must outlive this.
+  // Maintains `tables.terminals`; the tables must outlive this.
   explicit Terminals(Tables& tables) : tables_(tables) {}
 
-  // The functions that return bool say whether the terminals of this RBridge's own links have
-  // changed, so that it has something else to announce.
+  // The functions that return bool return whether the terminals of this RBridge's own links have
+  // changed, so that its announcement changes.
 
-  // Of Forward(). A table that is full stays as it is: frames to the terminal are flooded.
+  // Learns a terminal that Forward() has seen. A table that is full does not change: frames to the
+  // terminal are flooded.
   bool Learn(const Seen& seen);
-  // What the other RBridges announce, and which are in reach at which index (Routes::Reachable()).
-  // Terminals of those out of reach are forgotten.
+  // Updates the announcements of the other RBridges, and the indices of RBridges in reach
+  // (Routes::Reachable()). Terminals of RBridges out of reach are forgotten.
   bool Update(const LinkStates& states, const std::map<SystemId, RBridgeIndex>& reachable);
-  // The port serves no terminals any more.
+  // Forgets the terminals of a port, which no longer serves any.
   bool ForgetPort(PortIndex port);
   // Begins an epoch (Tables::epoch), and forgets terminals that were silent.
   bool NextEpoch();
 
-  // Of this RBridge's own links, sorted.
+  // Returns the terminals of this RBridge's own links, sorted.
   std::vector<TerminalKey> Local() const;
 
  private:

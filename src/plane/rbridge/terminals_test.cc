@@ -50,7 +50,7 @@ class TerminalsTest : public testing::Test {
   TerminalsTest() { tables_->Clear(); }
 
   bool Update() { return terminals_.Update(states_, reachable_); }
-  // Its RBridge's index, or -1.
+  // Returns the index of the terminal's RBridge, or -1.
   int WhereIs(int terminal) const {
     const auto* entry = tables_->terminals.Find(Key(terminal));
     return entry ? entry->location.rbridge : -1;
@@ -78,11 +78,11 @@ TEST_F(TerminalsTest, TheLatestNewsCount) {
   states_[kNear].terminals = {Key(1)};
   Update();
   EXPECT_EQ(WhereIs(1), 1);
-  // It moves to this RBridge; the other's LSP is repeated before that one has noticed.
+  // The terminal moves to this RBridge; the other RBridge repeats its LSP before it has noticed.
   EXPECT_TRUE(terminals_.Learn({Key(1), {.rbridge = 0, .port = 1}}));
   EXPECT_FALSE(Update());
   EXPECT_EQ(WhereIs(1), 0);
-  // It moves on.
+  // The terminal moves to a third RBridge.
   states_[kNear].terminals.clear();
   states_[kFar].terminals = {Key(1)};
   EXPECT_TRUE(Update()) << "no terminal of this RBridge any more";
@@ -113,7 +113,7 @@ TEST_F(TerminalsTest, OutOfReachAndBack) {
   reachable_[kNear] = 5;
   Update();
   EXPECT_EQ(WhereIs(1), 5);
-  // Its place goes to another.
+  // The index of kNear is reused for another RBridge.
   reachable_[kNear] = 6;
   reachable_[kFar] = 5;
   Update();

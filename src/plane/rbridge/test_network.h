@@ -1,4 +1,4 @@
-// Tables for tests, of a network of three RBridges.
+// Tables of a network of three RBridges, for tests.
 #pragma once
 
 #include <cstdint>

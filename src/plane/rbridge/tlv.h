@@ -46,7 +46,7 @@ class Reader {
   }
   uint8_t Number8() { return static_cast<uint8_t>(Number(1)); }
   uint16_t Number16() { return static_cast<uint16_t>(Number(2)); }
-  // MacAddress and SystemId.
+  // Reads a MacAddress or SystemId.
   template <class Address>
   Address Get() {
     Address address;
@@ -85,7 +85,7 @@ class Writer {
     octets_.insert(octets_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  // At most 255 bytes.
+  // Writes an item; `value` has at most 255 bytes.
   Writer& Item(uint8_t type, const Writer& value) {
     return Number(type, 1).Number(value.size(), 1).Append(value.octets_);
   }
@@ -99,8 +99,8 @@ class Writer {
   Octets octets_;
 };
 
-// Calls f(type, value as a Reader) for each item. False if the items do not end where the bytes do,
-// or f has read beyond the end of one.
+// Calls f(type, value as a Reader) for each item. Returns false if the items do not end where the
+// bytes do, or f has read beyond the end of one.
 template <class F>
 bool ForEachItem(Reader items, F f) {
   while (!items.empty()) {

@@ -1,5 +1,5 @@
-// Formats of TRILL's data frames (RFC 6325 section 3) and the addresses of its protocols. All of
-// them are also WMRP's: see docs/wmrp.md.
+// Formats of TRILL's data frames (RFC 6325 section 3) and the addresses of its protocols. WMRP has
+// the same: see docs/wmrp.md.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ inline constexpr uint16_t kIsIsType = 0x22f4;   // EtherType of routing PDUs (L2
 inline constexpr wire::MacAddress kAllRBridges{{0x01, 0x80, 0xc2, 0x00, 0x00, 0x40}};
 inline constexpr wire::MacAddress kAllIsIsRBridges{{0x01, 0x80, 0xc2, 0x00, 0x00, 0x41}};
 
-// Whether frames to it never leave their link: IEEE 802.1Q's bridge group addresses
-// (01:80:c2:00:00:00 to 0f) and TRILL's own (40 to 4f).
+// Returns whether frames to the address never leave their link: IEEE 802.1Q's bridge group
+// addresses (01:80:c2:00:00:00 to 0f) and TRILL's own (40 to 4f).
 bool IsLinkLocal(const wire::MacAddress& mac);
 
 // The name of an RBridge in data frames. A strong type costs more casts than it saves in tables
@@ -35,7 +35,7 @@ struct TrillHeader {
   bool multi_destination = false;
   uint8_t options = 0;            // length of the options that follow, in words of 4 bytes; 0..31
   uint8_t hop_count = 0;          // 0..63
-  Nickname egress = kNoNickname;  // of the root of the tree if multi_destination
+  Nickname egress = kNoNickname;  // the tree's root if multi_destination
   Nickname ingress = kNoNickname;
 
   // Refuses versions other than 0; reserved bits are ignored.
@@ -44,8 +44,8 @@ struct TrillHeader {
   friend bool operator==(const TrillHeader&, const TrillHeader&) = default;
 };
 
-// What encapsulation adds to an untagged frame: Ethernet and TRILL header, and the VLAN tag that
-// the inner frame always has (RFC 6325 section 4.1.1). Its payload therefore grows by:
+// The increase of an untagged frame's payload by encapsulation: Ethernet and TRILL header, and the
+// VLAN tag that the inner frame always has (RFC 6325 section 4.1.1).
 inline constexpr int kOverhead = 14 + 6 + 4;  // bytes
 
 }  // namespace viaduct::rbridge

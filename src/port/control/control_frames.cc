@@ -8,7 +8,7 @@
 namespace viaduct::io {
 namespace {
 
-// The payload extended by a header of `size` bytes before it.
+// Returns the payload extended by a header of `size` bytes before it.
 FrameMemory Grow(const FrameMemory& payload, size_t size) {
   return {payload.memory, payload.offset - size, payload.size + size};
 }

@@ -17,7 +17,7 @@ using wire::packet::Describe;
 
 const MacAddress kOwn = MacAddress::Parse("02:00:00:00:00:0b");
 
-// A payload in memory with room for headers, as a socket's message is received.
+// A payload in memory with space for headers, as a socket's message is received.
 struct Received {
   std::vector<std::byte> memory;
   FrameMemory payload;

@@ -19,10 +19,10 @@ namespace viaduct::io {
 namespace {
 
 constexpr size_t kBurst = 32;
-constexpr size_t kSlotBytes = kHeaderRoom + 65536;  // the longest IP packet
+constexpr size_t kSlotBytes = kHeaderRoom + 65536;  // header space and a maximum IP packet
 constexpr size_t kControlBytes = 160;
 
-// The socket that a frame needs to be sent; nothing when no socket can express it.
+// The socket that is needed to send a frame; nothing if no socket can express it.
 struct Demand {
   ControlClaim claim;
   wire::IpLayers layers;
@@ -48,7 +48,7 @@ std::optional<Demand> DemandOf(FrameToSend frame) {
   return Demand{{ControlClaim::Kind::kUdp, layers->family, udp->source_port}, *layers};
 }
 
-// EtherTypes have no family, so it is normalized.
+// Normalizes the family of an EtherType, which has none.
 ControlClaim Canonical(ControlClaim claim) {
   if (claim.kind == ControlClaim::Kind::kEtherType) claim.family = wire::Family::kIpv4;
   return claim;
@@ -156,7 +156,7 @@ size_t ControlPort::Transmit(std::span<const FrameToSend> frames) {
 void ControlPort::Remove(const ControlClaim& claim) {
   const auto found = sockets_.find(claim);
   if (found == sockets_.end()) return;
-  // Closing is not sufficient, because the creator of the socket may still have it open.
+  // The descriptor must be removed explicitly: the creator of the socket may still have it open.
   poller_.Remove(found->second->fd());
   sockets_.erase(found);
 }
@@ -178,7 +178,7 @@ ControlSocket* ControlPort::FindOrOpen(const ControlClaim& claim) {
   return sockets_.at(claim).get();
 }
 
-// Messages of one socket, into the memory slots from `slots_used` on.
+// Receives messages of one socket, into the memory slots from `slots_used` on.
 size_t ControlPort::ReceiveFrom(ControlSocket& socket, std::span<ReceivedFrame> frames,
                                 size_t& slots_used) {
   const size_t burst = std::min(frames.size(), kBurst - slots_used);

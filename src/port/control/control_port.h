@@ -1,9 +1,9 @@
 // A port that presents Ethernet frames but consists of kernel sockets that match exactly what a
 // control plane has bound.
 //
-// A packet socket that sees every frame costs each forwarded data packet 0.05 to 0.3 us per hop,
-// even with a filter. Sockets bound to what the protocol uses cost data packets nothing, and
-// the kernel never answers the protocol's packets with ICMP errors, because somebody listens.
+// A packet socket that receives every frame costs each forwarded data packet 0.05 to 0.3 us per
+// hop, even with a filter. Sockets bound to what the protocol uses cost data packets nothing, and
+// the kernel never answers the protocol's packets with ICMP errors, because a socket is bound.
 #pragma once
 
 #include <compare>
@@ -23,7 +23,7 @@
 
 namespace viaduct::io {
 
-// What one socket of a control port carries.
+// The traffic that one socket of a control port carries.
 struct ControlClaim {
   enum class Kind : uint8_t {
     kUdp,        // number: local UDP port
@@ -40,25 +40,25 @@ class ControlSocket;
 
 struct ControlOptions {
   int ifindex = 0;
-  wire::MacAddress mac;  // the interface's own address
+  wire::MacAddress mac;  // the MAC address of the interface
 };
 
-// Received frames are rebuilt from the socket's metadata: destination MAC by the destination
-// address (own, broadcast, or the group's), a locally administered source MAC that stands for the
-// source address, correct checksums. IP options, identification and the DF bit of UDP datagrams and
-// of IPv6 packets are not kept; datagrams the network fragmented arrive whole.
+// Rebuilds received frames from the socket's metadata: destination MAC from the destination address
+// (the interface's, broadcast, or the group's), a locally administered source MAC that stands for
+// the source address, correct checksums. IP options, identification and the DF bit of UDP datagrams
+// and of IPv6 packets are not kept; datagrams the network fragmented arrive whole.
 //
 // Sent frames: the MAC addresses of IP packets are ignored; the kernel resolves the next hop, so
-// the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers leave as
-// they are, through a raw socket that only sends (number 255). The first packet to a multicast
+// the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers leave
+// unchanged, through a raw socket that only sends (number 255). The first packet to a multicast
 // group joins that group on the socket's interface, so that symmetric protocols (RIP, 224.0.0.9)
 // also receive.
-// Own broadcasts and multicasts are not received.
+// Broadcasts and multicasts that the port has sent are not received.
 class ControlPort final : public AnyPort {
  public:
   // Called from inside Transmit(), once per claim, for a frame no socket can express: returns the
   // socket to add (the frame then leaves through it), or an empty descriptor to refuse: this and
-  // later frames of the claim are dropped and counted. What it throws passes through Transmit().
+  // later frames of the claim are dropped and counted. An exception passes through Transmit().
   using Opener = std::function<UniqueFd(const ControlClaim&)>;
 
   // Throws SystemError.

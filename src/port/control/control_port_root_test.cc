@@ -34,7 +34,7 @@ class ControlPortRootTest : public testing::Test {
     return ControlPort({network_->b_index, wire::MacAddress::Parse("02:00:00:00:00:0b")});
   }
 
-  // Opens a socket as the broker does.
+  // Opens a socket in the way of the broker.
   static UniqueFd Open(const TestNamespace& ns, int ifindex, const ControlClaim& claim) {
     const int family = claim.family == Family::kIpv4 ? AF_INET : AF_INET6;
     if (claim.kind == Kind::kEtherType) {
@@ -74,8 +74,8 @@ constexpr ControlClaim kOspf{Kind::kRawIp, Family::kIpv4, 89};
 constexpr ControlClaim kOspfv3{Kind::kRawIp, Family::kIpv6, 89};
 constexpr ControlClaim kLocal{Kind::kEtherType, Family::kIpv4, 0x88b5};
 
-// The frames of the protocol's device: an interface without ARP sends everything to the broadcast
-// address.
+// The Ethernet header of the protocol's device: an interface without ARP sends everything to the
+// broadcast address.
 Ethernet FromProtocol() { return {"02:00:00:00:00:0a", "ff:ff:ff:ff:ff:ff"}; }
 
 TEST_F(ControlPortRootTest, BroadcastReachesTheOtherAndNotUs) {
@@ -235,7 +235,7 @@ TEST_F(ControlPortRootTest, AsksForTheSocketAFrameNeedsAndLosesNoFrame) {
   EXPECT_EQ(a.Counters().tx_frames, 2u);
 }
 
-// A datagram as ns-3 sends it over an interface whose MTU is 1500.
+// Cuts a datagram into fragments as ns-3 does for an interface whose MTU is 1500.
 std::vector<std::vector<std::byte>> FragmentsOf(const std::vector<std::byte>& packet,
                                                 const std::string& destination) {
   constexpr size_t kHeader = 20, kPart = 1480;
@@ -278,7 +278,7 @@ TEST_F(ControlPortRootTest, Ipv6PacketsWithExtensionHeadersLeaveAsTheyAre) {
   auto udp = Build(Ipv6{.source = "fd00:77::1", .destination = "fd00:77::2"} / Udp{521, 521} /
                    Counting(2000));
   const std::string segment(reinterpret_cast<const char*>(udp.data()) + 40, udp.size() - 40);
-  constexpr size_t kFirst = 1400;  // of the segment; a multiple of 8
+  constexpr size_t kFirst = 1400;  // bytes of the segment; a multiple of 8
   for (const bool last : {false, true}) {
     // RFC 8200, section 4.5: next header, reserved, offset and more, identification.
     const auto offset = static_cast<uint16_t>(last ? kFirst : 1);
@@ -299,7 +299,7 @@ TEST_F(ControlPortRootTest, CountsWhatItCannotExpressOrTheKernelRefuses) {
   AddA(a, kOlsr);
   AddA(a, kOspf);
   const auto refused =
-      Build(FromProtocol() / Ipv4{"10.99.9.9", "10.77.0.2"} / Udp{698, 698});  // not our address
+      Build(FromProtocol() / Ipv4{"10.99.9.9", "10.77.0.2"} / Udp{698, 698});  // foreign address
   const auto fragment =
       Build(FromProtocol() / Ipv4{.source = "10.77.0.1", .more_fragments = true} / Udp{698, 698});
   const auto garbage = FromHex("ffff");
@@ -317,7 +317,8 @@ TEST_F(ControlPortRootTest, TheKernelDoesNotAnswerControlPackets) {
   AddA(a, kOlsr);
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 698}));
   ASSERT_EQ(ReceiveDescribed(b, 1).size(), 1u);
-  // The answer, if any, came within the same send call. A port nobody has bound shows it would.
+  // An answer would have arrived within the same send call. A port without a socket shows that it
+  // would.
   EXPECT_FALSE(IsReadable(tap.fd(), 0));
   SendFrame(a, Build(FromProtocol() / Ipv4{"10.77.0.1", "10.77.0.2"} / Udp{698, 699}));
   EXPECT_THAT(ReceiveDescribed(tap, 1), ElementsAre(HasSubstr("icmp 3/3")));

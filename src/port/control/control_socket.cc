@@ -19,7 +19,7 @@
 namespace viaduct::io {
 namespace {
 
-constexpr size_t kIpv4Id = 4;  // of the identification in an IPv4 header (RFC 791)
+constexpr size_t kIpv4Id = 4;  // offset of the identification in an IPv4 header (RFC 791)
 
 template <class T>
 void Set(int fd, int level, int option, const T& value, std::string_view name) {
@@ -57,12 +57,12 @@ wire::IpAddress ToAddress(wire::Family family, const void* bytes) {
 
 int ReadInt(const cmsghdr* header) {
   int value = 0;
-  // IP_TOS is one byte, all others are an int.
+  // IP_TOS is one byte, all other values are an int.
   std::memcpy(&value, CMSG_DATA(header), std::min(sizeof(value), header->cmsg_len - CMSG_LEN(0)));
   return value;
 }
 
-// Control messages being put together for one sendmsg.
+// The control messages for one sendmsg.
 class ControlData {
  public:
   template <class T>
@@ -144,7 +144,7 @@ void ControlSocket::PrepareIpv6() {
   if (claim_.kind == ControlClaim::Kind::kRawIp && claim_.number == IPPROTO_ICMPV6) {
     icmp6_filter filter;
     ICMP6_FILTER_SETPASSALL(&filter);
-    // The kernel answers solicitations; a second answer would come from the protocol's device.
+    // Blocked: the kernel answers solicitations; the protocol's device would send a second answer.
     ICMP6_FILTER_SETBLOCK(ND_NEIGHBOR_SOLICIT, &filter);
     Set(fd(), IPPROTO_ICMPV6, ICMP6_FILTER, filter, "ICMP6_FILTER");
   }
@@ -184,7 +184,7 @@ ControlSocket::Metadata ControlSocket::ReadMetadata(const msghdr& message) const
       std::memcpy(&info, CMSG_DATA(header), sizeof(info));
       delivery.destination = ToAddress(wire::Family::kIpv4, &info.ipi_addr);
       // The kernel reports the local address from which it would answer: for a broadcast it differs
-      // from the destination, for an echo of our own broadcast it is the source.
+      // from the destination, for an echo of a local broadcast it is the source.
       const auto local = ToAddress(wire::Family::kIpv4, &info.ipi_spec_dst);
       delivery.broadcast = local != delivery.destination && !delivery.destination.IsMulticast();
       const auto* const name = static_cast<const sockaddr_in*>(message.msg_name);
@@ -256,13 +256,13 @@ int ControlSocket::SendRaw(FrameToSend frame, const wire::IpLayers& layers) {
     return SendWithInfo(frame.subspan(layers.transport, layers.end - layers.transport), frame,
                         layers, 0);
   }
-  // The whole packet with its own header (IP_HDRINCL): options such as Router Alert are kept.
+  // The whole packet is sent with its header (IP_HDRINCL): options such as Router Alert are kept.
   const wire::ConstBytes packet = frame.subspan(layers.network, layers.end - layers.network);
   if (layers.family == wire::Family::kIpv6 || !layers.fragment ||
       wire::Load16(packet.data() + kIpv4Id) != 0) {
     return SendPacket(packet, layers.Destination(frame));
   }
-  // The kernel would replace an identification of 0, by another one in each fragment.
+  // The kernel would replace an identification of 0, by a different one in each fragment.
   std::vector<std::byte> identified(packet.begin(), packet.end());
   wire::Store16(identified.data() + kIpv4Id, 0xffff);
   return SendPacket(identified, layers.Destination(frame));

@@ -16,8 +16,8 @@
 namespace viaduct::io {
 
 // The number of a kRawIp claim for packets that no other socket can express: fragments, and IPv6
-// packets with extension headers. Such a socket sends whole packets with the headers they have, and
-// receives none (raw(7): IPPROTO_RAW).
+// packets with extension headers. Such a socket sends whole packets with their headers unchanged,
+// and receives none (raw(7): IPPROTO_RAW).
 inline constexpr uint16_t kWholePackets = IPPROTO_RAW;
 
 class ControlSocket {
@@ -33,13 +33,13 @@ class ControlSocket {
   // non-IP sockets. Returns 0 or errno.
   int Join(const wire::IpAddress& group);
 
-  // The frame for a received message, whose payload is at memory[kHeaderRoom...); empty when it is
-  // an echo of our own transmission. Adds to `overflows` the number of packets the kernel reports
-  // as dropped.
+  // Returns the frame for a received message, whose payload is at memory[kHeaderRoom...); empty if
+  // it is an echo of a frame that this socket sent. Adds to `overflows` the number of packets the
+  // kernel reports as dropped.
   wire::Bytes FrameOf(const msghdr& message, size_t size, wire::Bytes memory, uint64_t& overflows);
 
-  // Sends the frame's payload as its headers say; `layers` are its layers for IP sockets. Returns 0
-  // or errno.
+  // Sends the frame's payload with the values in its headers; `layers` are its layers for IP
+  // sockets. Returns 0 or errno.
   int Send(FrameToSend frame, const wire::IpLayers& layers);
 
  private:

@@ -1,5 +1,5 @@
-// What the library that is linked with DPDK is asked for (dpdk/driver), by the process that loads
-// it (port/dpdk/open.h). Both are of one build.
+// The interface between the library that is linked with DPDK (dpdk/driver) and the process that
+// loads it (port/dpdk/open.h). Both belong to one build.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace viaduct::dpdk {
 
-// The driver that works on an interface of the kernel's.
+// The driver that works on a kernel interface.
 inline constexpr char kInterfaceDriver[] = "net_af_packet";
 
-// A device to be opened.
+// The description of a device to open.
 struct Device {
-  // kInterfaceDriver, with `interface`; or a device of DPDK's own (port/dpdk/open.h).
+  // kInterfaceDriver, with `interface`; or a DPDK device (port/dpdk/open.h).
   std::string name;
-  // Of the calling thread's network namespace; none: 0.
+  // The interface in the calling thread's network namespace; no interface: ifindex 0.
   std::string interface;
   int ifindex = 0;
   uint32_t mtu = 1500;
   // A socket of that namespace; it may keep promiscuous mode.
   UniqueFd control;
-  // Frames that the driver can store between two calls of Receive(), and frames to be sent, where
-  // it lets itself be told. Powers of two.
+  // The number of frames that the driver can store between two calls of Receive(), and the number
+  // to be sent, if the driver accepts it. Powers of two.
   uint32_t slots = 4096;
-  bool qdisc_bypass = true;  // of net_af_packet
-  // Is called with the packet socket of net_af_packet, before a frame of it is received.
+  bool qdisc_bypass = true;  // for net_af_packet only
+  // Called with the packet socket of net_af_packet, before a frame is received from it.
   std::function<void(int)> prepare = [](int) {};
   std::shared_ptr<void> keeper;  // destroyed after the device is closed
 };

@@ -26,7 +26,7 @@ constexpr char kNotBuilt[] =
     "this build of Viaduct has no DPDK: it was compiled without libdpdk-dev, or its package "
     "viaduct-dpdk is not installed";
 
-// The function of this name of the library, which stays loaded.
+// Finds a function of the library by its name. The library stays loaded.
 template <class Function>
 Function* Find(const char* name) {
   static void* const library = [] {
@@ -39,7 +39,7 @@ Function* Find(const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-// DPDK reads these as the ends of a name.
+// Refuses the characters that DPDK reads as the end of a name.
 void CheckName(const std::string& interface) {
   if (interface.find_first_of(",=[]") == std::string::npos) return;
   throw UsageError(fmt::format(
@@ -47,8 +47,8 @@ void CheckName(const std::string& interface) {
       interface, interface));
 }
 
-// Frames that this machine's kernel sends on the interface would be received, too: the driver joins
-// a fanout group, by which PACKET_IGNORE_OUTGOING has no effect.
+// Attaches a filter that leaves out the frames that this machine's kernel sends on the interface:
+// the driver joins a fanout group, for which PACKET_IGNORE_OUTGOING has no effect.
 void Prepare(int socket, const sys::PacketFilter& filter) {
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)),

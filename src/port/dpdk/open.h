@@ -11,38 +11,38 @@
 
 namespace viaduct::dpdk {
 
-// Why this installation has none; empty: it has.
+// Returns the reason that this installation has no DPDK; empty: it has.
 std::string WhyNotBuilt();
 
-// Whether this is a device of DPDK's own: the address of one on a bus ("0000:03:00.0"), or a
-// virtual one with its arguments ("net_tap0,iface=tap1"). Else it is a network interface of the
-// kernel's, on which DPDK's driver net_af_packet works.
+// Whether `name` is a DPDK device: the address of a device on a bus ("0000:03:00.0"), or a virtual
+// device with its arguments ("net_tap0,iface=tap1"). Else it is a kernel interface, on which DPDK's
+// driver net_af_packet works.
 bool IsDevice(const std::string& name);
 
 struct Request {
-  // Of the calling thread's namespace; or a device of DPDK's own.
+  // An interface of the calling thread's namespace, or a DPDK device.
   std::string interface = "";
-  std::string filter = "";   // which frames to receive, in tcpdump's syntax; empty: all
-  bool qdisc_bypass = true;  // frames go past the interface's queueing discipline
-  uint32_t mtu = 1500;       // of a device of DPDK's own
-  uint32_t slots = 4096;     // frames that it can store, where the driver lets itself be told
-  // Of the interface, and in promiscuous mode as long as it is open; none: is opened here.
+  std::string filter = "";   // the frames to receive, in tcpdump's syntax; empty: all
+  bool qdisc_bypass = true;  // frames bypass the interface's queueing discipline
+  uint32_t mtu = 1500;       // for a DPDK device only
+  uint32_t slots = 4096;     // the number of frames that it can store, if the driver accepts it
+  // A socket of the interface, in promiscuous mode while it is open; none: OpenPort() opens one.
   UniqueFd control = {};
   // Destroyed after the port is closed. Offloads that combine frames, or keep a part of a frame
-  // beside its bytes, are to be off as long as it is open: on an interface of the kernel's this is
-  // who sees to it (xdp::InterfaceGuardian), unless somebody else does.
+  // outside its bytes, must be off while the port is open: on a kernel interface this object keeps
+  // them off (xdp::InterfaceGuardian), unless the caller does.
   std::shared_ptr<void> keeper = nullptr;
 };
 
-// Throws EnvironmentError, which says why, where no port can be opened by anybody or by this
+// Throws EnvironmentError, with the reason, if no port can be opened on this machine or by this
 // process.
 void CheckUsable();
 
-// Loads DPDK into this process, which stays there. As root, in the process that is to receive and
-// send. Throws UsageError or EnvironmentError, which say what is in the way.
+// Loads DPDK into this process, where it stays loaded. Called as root, in the process that will
+// receive and send. Throws UsageError or EnvironmentError with the reason.
 std::unique_ptr<io::AnyPort> OpenPort(Request request);
 
-// Tries it on a veth pair in a scratch namespace (`viaduct doctor`). Needs root.
+// Opens a port on a veth pair in a scratch namespace (`viaduct doctor`). Needs root.
 sys::Feature Probe();
 
 }  // namespace viaduct::dpdk

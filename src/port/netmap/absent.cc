@@ -1,4 +1,4 @@
-// In place of port.cc and open.cc where the build has no netmap headers.
+// Replaces port.cc and open.cc if the build has no netmap headers.
 #include "base/error.h"
 #include "port/netmap/open.h"
 

@@ -19,7 +19,7 @@
 namespace viaduct::netmap {
 namespace {
 
-// The registration, which ends with its descriptor.
+// The registration of an interface, which ends when `device` is closed.
 struct Registration {
   std::shared_ptr<void> keeper;  // destroyed last
   UniqueFd control;              // keeps promiscuous mode

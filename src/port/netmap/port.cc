@@ -17,7 +17,7 @@ uint32_t Next(const netmap_ring& ring, uint32_t slot) {
   return slot + 1 == ring.num_slots ? 0 : slot + 1;
 }
 
-// Slots from one to before another.
+// The number of slots from `from` to before `to`.
 uint32_t Distance(const netmap_ring& ring, uint32_t from, uint32_t to) {
   return to >= from ? to - from : to + ring.num_slots - from;
 }
@@ -59,7 +59,7 @@ Port::Port(Registered registered)
   oldest_ = send_->head;
 }
 
-// The kernel takes back the rings as they are; frames that it has been given leave.
+// The kernel takes back the rings unchanged; frames that it has been given are sent.
 Port::~Port() {
   ReturnLent();
   registered_.sync(NIOCTXSYNC);
@@ -75,7 +75,7 @@ void Port::ReturnLent() {
 size_t Port::Receive(std::span<io::ReceivedFrame> frames) {
   ReturnLent();
   if (frames.empty()) return 0;
-  // What is released is given back, and `tail` is moved.
+  // The kernel takes the released slots back, and moves `tail`.
   if (registered_.sync(NIOCRXSYNC) != 0) return 0;
   size_t count = 0;
   for (size_t i = 0; i < receive_.size() && count < frames.size(); ++i) {
@@ -97,7 +97,7 @@ size_t Port::ReceiveFrom(netmap_ring& ring, std::span<io::ReceivedFrame> frames,
   while (available > 0 && count < frames.size()) {
     uint32_t slots = 1;
     for (uint32_t last = at; (ring.slot[last].flags & NS_MOREFRAG) != 0; last = Next(ring, last)) {
-      if (++slots > available) return count;  // the rest is still to come
+      if (++slots > available) return count;  // the rest of the frame has not arrived
     }
     if (Gather(ring, at, slots, &frames[count])) {
       ++count;
@@ -177,8 +177,8 @@ bool Port::Put(io::FrameToSend frame) {
   return true;
 }
 
-// Slots of the process's are those from `head` to before `tail`; all others but one are the
-// kernel's, with frames that have not left.
+// Counts the frames that have left. The process owns the slots from `head` to before `tail`; all
+// others but one are the kernel's, with frames that have not left.
 void Port::Collect() {
   const uint32_t in_flight = send_->num_slots - 1 - Available(*send_);
   while (Distance(*send_, oldest_, send_->head) > in_flight) {

@@ -20,29 +20,31 @@
 
 namespace viaduct::netmap {
 
-// What the interface is registered as.
+// The registration of an interface with netmap.
 struct Registered {
-  netmap_if* interface = nullptr;  // in the mapped memory
-  int fd = -1;                     // readable when there are frames; owned by `keeper`
-  // NIOCTXSYNC, NIOCRXSYNC: the kernel looks at the rings. Returns 0, or -1 with errno.
+  netmap_if* interface = nullptr;  // points into the mapped memory
+  int fd = -1;                     // readable if there are frames; owned by `keeper`
+  // Makes the kernel process the rings (NIOCTXSYNC, NIOCRXSYNC). Returns 0, or -1 with errno.
   std::function<int(unsigned long request)> sync;
   std::function<bool()> is_up;
-  // Gives the interface back, and unmaps its memory.
+  // Releases the interface, and unmaps its memory.
   std::shared_ptr<void> keeper;
   uint32_t mtu = 1500;
 };
 
-// - One thread for all. Frames of all receive rings, in order within each; sends by the first ring.
-// - A received frame is where the card has put it, until the next Receive(). One in several slots
-//   (NS_MOREFRAG) is put together in memory of the port's own.
-// - `received` is when the kernel last looked at the ring (NR_TIMESTAMP): not later than the frame
-//   was handed over, nor earlier than it came. 0 where it has not.
-// - BytesInFlight() is exact: slots that the kernel has not given back.
-// - What the card had no room for is its own counters' (ip -s link): netmap does not tell.
+// - One thread for all calls. Receives from all receive rings, in order within each; sends through
+//   the first ring.
+// - A received frame stays where the card has put it, until the next Receive(). A frame in several
+//   slots (NS_MOREFRAG) is put together in memory of the port.
+// - `received` is when the kernel last processed the ring (NR_TIMESTAMP): not later than the frame
+//   was passed to the process, nor earlier than it arrived. 0 if the kernel has not.
+// - BytesInFlight() is exact: it counts the slots that the kernel has not released.
+// - Frames for which the card had no space are in its own counters (ip -s link): netmap does not
+//   report them.
 class Port final : public io::AnyPort {
  public:
-  // Throws EnvironmentError where the interface has no ring, or buffers too short for its MTU in as
-  // many slots as a ring has.
+  // Throws EnvironmentError if the interface has no ring, or a ring's buffers together are too
+  // short for a frame of its MTU.
   explicit Port(Registered registered);
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -68,12 +70,12 @@ class Port final : public io::AnyPort {
   Registered registered_;
   netmap_ring* send_;
   std::vector<netmap_ring*> receive_;
-  std::vector<uint32_t> lent_;  // by receive ring: the head after the frames that are lent
+  std::vector<uint32_t> lent_;  // for each receive ring: the head after the frames that are lent
   size_t first_ring_ = 0;
   size_t longest_;
   std::vector<std::vector<std::byte>> gathered_;
   size_t gathered_count_ = 0;
-  std::vector<uint32_t> bytes_;  // by slot of the send ring: of a frame that is in flight
+  std::vector<uint32_t> bytes_;  // for each slot of the send ring: bytes of a frame in flight
   uint32_t oldest_ = 0;          // the first slot that may be in flight
   size_t in_flight_ = 0;
   std::vector<uint32_t> refused_;

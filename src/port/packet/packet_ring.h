@@ -1,4 +1,4 @@
-// Where the kernel puts the frames that a packet socket receives: memory that it shares with us.
+// The memory, shared with the kernel, in which a packet socket receives frames.
 #pragma once
 
 #include <atomic>
@@ -14,35 +14,34 @@
 
 namespace viaduct::io {
 
-// One thread but for last_status(). The socket has PACKET_VNET_HDR.
+// A ring of a socket that has PACKET_VNET_HDR. Used by one thread, except for last_status().
 class PacketRing {
  public:
   virtual ~PacketRing() = default;
   PacketRing(const PacketRing&) = delete;
   PacketRing& operator=(const PacketRing&) = delete;
 
-  // As AnyPort::Receive(); counts frames that are too long, and what it returns.
+  // Receives as AnyPort::Receive(); counts the frames that it returns, and those that are too long.
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
 
-  // Frames that this machine sends are skipped, counted in nothing but `left_out`, if there are
-  // any.
+  // Skips frames that this machine sends, if there are any; they are counted in `left_out` only.
   void LeaveOutOutgoing() { leaves_out_outgoing_ = true; }
-  // tp_status of the last frame, which says whose its stamp is; any thread.
+  // Returns tp_status of the last frame, which names the source of its time stamp; any thread.
   uint32_t last_status() const { return last_status_.load(std::memory_order_relaxed); }
 
  protected:
   explicit PacketRing(SharedCounters& counters) : counters_(counters) {}
 
-  // What the headers of all rings say of a frame.
+  // The fields that the headers of all rings have about a frame.
   struct About {
     uint32_t status = 0;
-    uint32_t seconds = 0, nanoseconds = 0;  // its stamp
-    uint16_t vlan_tpid = 0, vlan_tci = 0;   // the tag that the kernel has taken off
+    uint32_t seconds = 0, nanoseconds = 0;  // the time stamp
+    uint16_t vlan_tpid = 0, vlan_tci = 0;   // the tag that the kernel has removed
   };
-  // Whether it is to be skipped. `address`: the struct sockaddr_ll that the kernel has put before
-  // it.
+  // Whether a frame must be skipped. `address`: the struct sockaddr_ll that the kernel has put
+  // before it.
   bool IsLeftOut(const std::byte* address);
-  // `bytes` has at least a VnetHeader of room before it, for the tag.
+  // Fills `frame`. `bytes` must have the space of a VnetHeader before it, for the tag.
   void Describe(const About& about, const VnetHeader& header, std::span<std::byte> bytes,
                 ReceivedFrame& frame);
 
@@ -53,10 +52,10 @@ class PacketRing {
   std::atomic<uint32_t> last_status_ = 0;
 };
 
-// The memory of a ring; ends with this.
+// The memory of a ring; unmapped by the destructor.
 class RingMemory {
  public:
-  // `fd`: a packet socket that has a ring of so many bytes. Throws SystemError.
+  // `fd`: a packet socket that has a ring of `bytes` bytes. Throws SystemError.
   RingMemory(int fd, size_t bytes);
   RingMemory(const RingMemory&) = delete;
   RingMemory& operator=(const RingMemory&) = delete;
@@ -68,14 +67,14 @@ class RingMemory {
   size_t bytes_;
 };
 
-// Gives a socket (which has PACKET_VNET_HDR, and is not bound) a ring as the options say. The
-// socket must stay open, and `counters` there. Throws SystemError.
+// Gives a socket (which has PACKET_VNET_HDR, and is not bound) a ring by the options. The socket
+// must stay open, and `counters` must outlive the ring. Throws SystemError.
 std::unique_ptr<PacketRing> MakeSlotRing(int fd, const RingOptions& options,
                                          SharedCounters& counters);
 std::unique_ptr<PacketRing> MakeBlockRing(int fd, const RingOptions& options,
                                           SharedCounters& counters);
 
-// The longest frame of the interface, tags included, or the options' slot_bytes. Bytes.
+// Returns the longest frame of the interface, tags included, or the options' slot_bytes. Bytes.
 size_t LongestFrame(int fd, const RingOptions& options);
 
 }  // namespace viaduct::io

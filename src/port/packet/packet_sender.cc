@@ -69,8 +69,8 @@ size_t PacketSender::BytesInFlight() {
   return flight_.Update(static_cast<size_t>(std::max(memory, 0)));
 }
 
-// Without the qdisc, an interface without carrier fails like a full one; only the latter will
-// accept the frame later.
+// Whether the error is temporary. Without the qdisc, an interface without carrier fails like a full
+// one; only the full one will accept the frame later.
 bool PacketSender::IsBackpressure(int error) const {
   return error == EAGAIN || (error == ENOBUFS && InterfaceHasCarrier(fd_, ifindex_));
 }

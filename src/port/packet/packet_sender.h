@@ -1,4 +1,4 @@
-// How the ports of packet sockets send: bursts by sendmmsg straight from the caller's memory.
+// Sends for the ports of packet sockets: bursts by sendmmsg straight from the caller's memory.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,12 +17,12 @@
 
 namespace viaduct::io {
 
-// One thread. The functions are those of AnyPort.
+// Used by one thread. The functions are those of AnyPort.
 class PacketSender {
  public:
-  // `fd`: a packet socket bound to the interface, open as long as this lives. `has_header`: it has
-  // PACKET_VNET_HDR, so it wants a header before each frame. `counters`: gets what becomes of
-  // frames. Throws SystemError.
+  // `fd`: a packet socket bound to the interface, which stays open during this object's lifetime.
+  // `has_header`: it has PACKET_VNET_HDR, so a header precedes each frame. `counters`: gets the
+  // numbers of frames sent and refused. Throws SystemError.
   PacketSender(int fd, int ifindex, bool has_header, SharedCounters& counters);
   PacketSender(const PacketSender&) = delete;
   PacketSender& operator=(const PacketSender&) = delete;

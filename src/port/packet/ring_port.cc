@@ -28,7 +28,8 @@ void SetUpSending(int fd, const RingOptions& options) {
                   "PACKET_QDISC_BYPASS");
 }
 
-// Receives the frames of this type of the interface, those of type 0 never, and sends there.
+// Binds a socket to the interface: it receives the frames of this type (none if 0), and sends
+// there.
 void BindTo(int fd, int ifindex, uint16_t ether_type) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
@@ -38,7 +39,7 @@ void BindTo(int fd, int ifindex, uint16_t ether_type) {
              bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
 }
 
-// Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
+// Makes a ring. Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
 std::unique_ptr<PacketRing> MakeRing(int fd, const RingOptions& options, SharedCounters& counters) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
   SetUpSending(fd, options);
@@ -70,13 +71,13 @@ class RingPort::Impl {
       SetUpSending(sender_.get(), options);
       BindTo(sender_.get(), options.ifindex, 0);
     } else {
-      // For a place of its own in the caller's epoll set.
+      // A second descriptor, for a separate entry in the caller's epoll set.
       transmit_fd_ = UniqueFd(SystemCall("dup", fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0)));
     }
   }
 
-  // The group, not the socket, decides on what this machine sends; before Linux 6.2 it gets that,
-  // too, and it is left out here.
+  // Joins a fanout group. The group, not the socket, decides whether frames that this machine sends
+  // are received; before Linux 6.2 it receives them, and they are left out here.
   uint16_t JoinFanout(std::optional<uint16_t> group) {
     constexpr uint32_t kIgnoreOutgoing = 0x4000;  // PACKET_FANOUT_FLAG_IGNORE_OUTGOING
     if (!outgoing_) ring_->LeaveOutOutgoing();
@@ -133,8 +134,9 @@ class RingPort::Impl {
  private:
   int SendingFd() const { return sender_ ? sender_.get() : socket_.get(); }
 
-  // A link that went down leaves ENETDOWN on the socket, and poll() returns at once until it was
-  // read. Reading costs a system call, which a spinning caller should not pay every time.
+  // Clears the socket's error: a link that went down leaves ENETDOWN on the socket, and poll()
+  // returns at once until it is read. Reading costs a system call, which a spinning caller should
+  // not pay every time.
   void ClearError() {
     int error = 0;
     socklen_t size = sizeof(error);

@@ -1,4 +1,4 @@
-// A ring of slots of one size (TPACKET_V2): each frame is there as soon as the kernel has it.
+// A ring of slots of one size (TPACKET_V2): each frame is available as soon as the kernel has it.
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -16,14 +16,14 @@
 namespace viaduct::io {
 namespace {
 
-// How many frames longer than a slot can be lent at a time, and their maximum length (a full GSO
-// frame).
+// The number of frames longer than a slot that can be lent at a time, and their maximum length (a
+// full GSO frame).
 constexpr size_t kLongFrames = 16;
 constexpr size_t kLongFrameBytes = 65536 + 256;
 constexpr size_t kPage = 4096;
 
 size_t SlotBytes(int fd, const RingOptions& options) {
-  // What precedes a frame in its slot: af_packet.c, tpacket_rcv().
+  // The bytes that precede a frame in its slot: af_packet.c, tpacket_rcv().
   const size_t header = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + sizeof(VnetHeader);
   return std::bit_ceil(header + LongestFrame(fd, options));
 }
@@ -86,7 +86,7 @@ class SlotRing final : public PacketRing {
 
  private:
   // A frame received by recvmsg: a VnetHeader, then the frame. As in a slot, the header's bytes are
-  // the room for putting a VLAN tag back.
+  // the space for reinserting a VLAN tag.
   using LongFrame = std::array<std::byte, kLongFrameBytes>;
 
   tpacket2_hdr* Slot(uint32_t index) const {
@@ -119,7 +119,8 @@ class SlotRing final : public PacketRing {
     return true;
   }
 
-  // The kernel queues a copy of each such frame for recvmsg, in the order of the slots.
+  // Takes a frame longer than a slot: the kernel queues a copy of each for recvmsg, in the order of
+  // the slots.
   bool TakeLong(const tpacket2_hdr& slot, uint32_t status, LongFrame& memory,
                 ReceivedFrame& frame) {
     iovec part = {memory.data(), memory.size()};

@@ -19,7 +19,7 @@
 namespace viaduct::io {
 namespace {
 
-// How long after its time something may be heard of a frame.
+// The time after a frame's due time during which its fate may be reported.
 constexpr Duration kHeard = Duration::Seconds(1);
 
 Instant ToInstant(const timespec& time) {
@@ -32,7 +32,8 @@ Instant NowOf(clockid_t clock) {
   return ToInstant(now);
 }
 
-// How far a clock is ahead of CLOCK_MONOTONIC, now: known to within the time that reading takes.
+// Returns the present lead of a clock over CLOCK_MONOTONIC, exact to within the time that reading
+// takes.
 Duration AheadOfMonotonic(clockid_t clock) {
   const Instant before = NowOf(CLOCK_MONOTONIC);
   const Instant other = NowOf(clock);
@@ -93,7 +94,7 @@ TimedSender::Result TimedSender::Send(FrameToSend frame, Instant due) {
   }
   if (errno == EAGAIN) return Result::kNoRoom;
   if (errno == ENOBUFS) {
-    ++next_id_;  // the qdisc has dropped it, after it got its number
+    ++next_id_;  // the qdisc has dropped the frame, after it got its number
     return Result::kNoRoom;
   }
   ++counters_.refused;
@@ -105,7 +106,7 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
   const Duration realtime = AheadOfMonotonic(CLOCK_REALTIME);
   alignas(cmsghdr) std::array<char, 512> control;
   for (;;) {
-    std::array<std::byte, 256> bytes;  // of a frame that missed its time, its beginning
+    std::array<std::byte, 256> bytes;  // the beginning of a frame that missed its time
     iovec part = {bytes.data(), bytes.size()};
     msghdr message{};
     message.msg_iov = &part;
@@ -131,7 +132,7 @@ size_t TimedSender::ReadFates(Instant now, const std::function<void(Duration)>& 
     if (report.ee_origin == SO_EE_ORIGIN_TIMESTAMPING && report.ee_info == SCM_TSTAMP_SND) {
       HandleLeft(report.ee_data, stamp, left);
     } else if (report.ee_origin == SO_EE_ORIGIN_TXTIME &&
-               report.ee_code == SO_EE_CODE_TXTIME_MISSED) {  // else Send() was told
+               report.ee_code == SO_EE_CODE_TXTIME_MISSED) {  // otherwise Send() got the error
       HandleMissed(uint64_t{report.ee_data} << 32 | report.ee_info);
     }
   }
@@ -151,8 +152,8 @@ void TimedSender::HandleLeft(uint32_t id, Instant at, const std::function<void(D
 }
 
 // The report names the time, not the frame (net/sched/sch_etf.c, report_sock_error()): of several
-// with the same time any is as good as another. The clocks' difference may have been known
-// otherwise when it was sent.
+// frames with the same time any may be removed. The difference of the clocks may have been a
+// different one when the frame was sent.
 void TimedSender::HandleMissed(uint64_t txtime) {
   if (due_.empty()) return;
   const Duration ahead = clock_ == Clock::kTai ? AheadOfMonotonic(CLOCK_TAI) : Duration();

@@ -1,6 +1,6 @@
-// Frames with times, on a veth pair whose queueing discipline keeps them. Skipped where the kernel
-// has none such: tests/ns3/device/test_departures.py runs this on a kernel in virtual time, which
-// has.
+// Tests frames with times, on a veth pair whose queueing discipline keeps them. Skipped if the
+// kernel has no such discipline: tests/ns3/device/test_departures.py runs this on a kernel in
+// virtual time, which has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -82,7 +82,7 @@ TEST_P(TimedSenderTest, FramesLeaveAtTheirTimesInTheirOrder) {
   EXPECT_EQ(sender.counters().bytes, 300U);
   EXPECT_EQ(sender.counters().left, 5U);
   EXPECT_EQ(sender.lateness().Count(), 5U);
-  // Nobody sends early (etf: by its delta).
+  // No frame leaves early (etf: by its delta).
   EXPECT_LE(sender.earliest(), Duration::Milliseconds(1));
   EXPECT_EQ(sender.counters().missed + sender.counters().unheard, 0U);
 }
@@ -120,7 +120,7 @@ TEST_P(TimedSenderTest, WhatTheQdiscLosesIsUnheard) {
     ASSERT_EQ(sender.Send(Numbered(1), MonotonicClock::Now() + Duration::Milliseconds(300)),
               Result::kTaken);
   }
-  network_.a.Run("ip link set a0 down");  // drops what its qdisc holds
+  network_.a.Run("ip link set a0 down");  // drops the frames that its qdisc holds
   Settle(sender);
   EXPECT_EQ(sender.counters().unheard, 3U);
   EXPECT_EQ(sender.counters().left, 0U);
@@ -137,7 +137,7 @@ TEST_P(TimedSenderTest, AFullQdiscSaysSoAndLosesNothing) {
     if (result == Result::kTaken) ++taken;
   }
   EXPECT_EQ(result, Result::kNoRoom);
-  // One more, which makes sure that numbers are still those of the frames.
+  // Sends one more frame: the numbers must still match the frames.
   sender.Send(Numbered(0), due);
   EXPECT_EQ(NumbersFrom(outside, taken).size(), taken);
   Settle(sender);

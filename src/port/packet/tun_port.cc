@@ -21,7 +21,7 @@
 namespace viaduct::io {
 namespace {
 
-// How much longer a frame may be than one without a tag (net/packet/af_packet.c,
+// Returns the additional bytes that a frame with a tag may have (net/packet/af_packet.c,
 // packet_extra_vlan_len_allowed()).
 size_t TagBytes(FrameToSend frame) {
   const auto header = wire::EthernetHeader::Parse(frame);
@@ -52,12 +52,12 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
   uint64_t bytes = 0;
   while (count < burst) {
     std::byte* const memory = memory_.get() + count * Room();
-    // The device truncates packets that do not fit: one extra byte of room distinguishes a full
+    // The device truncates packets that do not fit: one extra byte of space distinguishes a full
     // from a truncated one.
     const ssize_t length = read(fd(), memory, Room());
     if (length < 0 && errno == EINTR) continue;
     if (length < 0 && errno == EBADFD) BecomeSilent();
-    if (length <= 0) break;  // EAGAIN: no packet; anything else: it is down or gone
+    if (length <= 0) break;  // EAGAIN: no packet; any other error: the device is down or gone
     if (static_cast<size_t>(length) == Room() || static_cast<size_t>(length) < header_bytes_) {
       counters_.rx.dropped_truncated.Add(1);
       continue;
@@ -78,9 +78,10 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
   return count;
 }
 
-// A device that has been removed is always readable (tun_chr_poll() in drivers/net/tun.c), so that
-// whoever waits for it would never sleep. The number stays a descriptor: of a timer that nobody
-// starts, which can be neither read nor written.
+// Replaces the device's descriptor. A device that has been removed is always readable
+// (tun_chr_poll() in drivers/net/tun.c), so that a thread that waits for it would never sleep. The
+// number stays a descriptor: of a timer that is never started, which can be neither read nor
+// written.
 void TunPort::BecomeSilent() {
   const UniqueFd nothing(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (nothing) dup3(nothing.get(), fd(), O_CLOEXEC);
@@ -96,7 +97,7 @@ bool TunPort::Up() {
   return !interface_.control || InterfaceIsUp(interface_.control.get(), interface_.ifindex);
 }
 
-// Whether it was written whole. `again`: there was no room.
+// Whether the frame was written whole. `again`: the kernel had no space.
 bool TunPort::WriteFrame(FrameToSend frame, bool* again) const {
   VnetHeader nothing_to_do{};
   const std::array<iovec, 2> parts = {{{&nothing_to_do, sizeof nothing_to_do},

@@ -16,39 +16,42 @@
 namespace viaduct::io {
 
 struct TunOptions {
-  size_t max_frame = 65536;  // longer ones are counted as truncated, bytes
-  // The device was opened with IFF_VNET_HDR: a header before each frame says what is still to be
-  // done to it (port/super_frame.h does it), so that the kernel's stack need not (TUNSETOFFLOAD).
+  size_t max_frame = 65536;  // bytes; longer frames are counted as truncated
+  // The device was opened with IFF_VNET_HDR: a header before each frame describes what remains to
+  // be done to it (port/super_frame.h does it), so that the kernel's stack need not
+  // (TUNSETOFFLOAD).
   bool vnet_header = false;
-  // How many frames the kernel has dropped because its queue to us was full, since any time. The
-  // device itself does not tell. For Counters(), any thread; empty: not known.
+  // Returns the number of frames that the kernel has dropped, counted from any time, because its
+  // queue to this process was full. The device itself does not report it. For Counters(), any
+  // thread; empty: not known.
   std::function<uint64_t()> kernel_drops = {};
 };
 
-// The kernel's end of a TAP device: by it a port knows whether frames can pass, and which are too
+// The kernel's end of a TAP device: with it a port knows whether frames can pass, and which are too
 // long.
 struct TunInterface {
   UniqueFd control;  // any socket in its namespace
   int ifindex = 0;
 };
 
-// One read or write per frame, in bounded bursts (the device has no batched interface).
+// Reads or writes one frame per call, in bounded bursts (the device has no batched interface).
 //
 // On a TUN device a frame is an IP packet: ReceivedFrame::bytes and FrameToSend start at the IP
-// header, there is no link-layer header. On a TAP device they start at the destination MAC.
-// Without vnet_header checksums are complete and no super-frames arrive unless somebody switched
-// the device's offloads on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0. No
-// frame is ever in flight: a write hands it to the kernel's stack, which has received it then. Once
-// the device is gone the port is silent, and refuses frames.
+// header, there is no link-layer header. On a TAP device they start at the destination MAC. Without
+// vnet_header checksums are complete and no super-frames arrive unless a process switched the
+// device's offloads on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0. No frame
+// is ever in flight: a write passes it to the kernel's stack, which has received it then. Once the
+// device is gone the port is silent, and refuses frames.
 class TunPort final : public AnyPort {
  public:
   // `device`: opened with IFF_NO_PI; made non-blocking here. Throws SystemError.
-  // `interface`: with it, frames longer than its MTU (beside a VLAN tag) are refused, as by an
-  // AF_PACKET socket, though the kernel would take them.
+  // `interface`: with it, frames longer than its MTU (not counting a VLAN tag) are refused, as by
+  // an AF_PACKET socket, though the kernel would take them.
   explicit TunPort(UniqueFd device, TunOptions options = {}, TunInterface interface = {});
   TunPort(TunPort&&) = default;
   TunPort& operator=(TunPort&&) = default;
-  // With vnet_header, the kernel does all again for who opens a persistent device after us.
+  // With vnet_header, makes the kernel complete frames again, for the next process that opens a
+  // persistent device.
   ~TunPort() override;
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
@@ -66,7 +69,8 @@ class TunPort final : public AnyPort {
   // Bytes of memory for a frame and its header.
   size_t Room() const { return header_bytes_ + options_.max_frame + 1; }
   bool WriteFrame(FrameToSend frame, bool* again) const;
-  // What the interface carries now, beside the Ethernet header; without one: anything.
+  // Returns the maximum frame that the interface carries now, Ethernet header included, VLAN tag
+  // not; without an interface: no limit.
   size_t MostNow() const;
   void BecomeSilent();
 

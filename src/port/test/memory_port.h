@@ -1,4 +1,4 @@
-// Two ports joined in memory: what one transmits the other receives. For tests.
+// Two ports joined in memory, for tests: each receives what its peer transmits.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace viaduct::io {
 
-// Both ends on one thread. A full direction is back-pressure: Transmit() takes fewer. All memory is
-// allocated at the start.
+// Both ends are used by one thread. A full direction is back-pressure: Transmit() takes fewer. All
+// memory is allocated at the start.
 class MemoryPort final : public AnyPort {
  public:
   // `capacity`: frames in flight each way; `max_frame`: longer frames are counted as
@@ -30,8 +30,8 @@ class MemoryPort final : public AnyPort {
     return counters;
   }
 
-  // The next frame sent carries this: as a frame from a kernel with offloads, or with a time stamp.
-  // `bytes` is not used.
+  // Gives the next frame sent this metadata: as a frame from a kernel with offloads, or with a time
+  // stamp. `bytes` is not used.
   void SetNextMetadata(const ReceivedFrame& metadata) { next_ = metadata; }
 
  private:

@@ -31,7 +31,7 @@ class TestNamespace {
     Enter(outside);
   }
 
-  // Calls f inside the namespace and returns what it returns: sockets opened there stay there.
+  // Calls f inside the namespace and returns its result: sockets opened there stay there.
   template <class F>
   auto In(F f) const {
     const UniqueFd outside = Current();
@@ -73,8 +73,8 @@ class TestNamespace {
 };
 
 // a0 (02:00:00:00:00:0a, 10.77.0.1/24, fd00:77::1/64) in `a`; b0 (...:0b, 10.77.0.2, fd00:77::2) in
-// `b`. Nothing but the test talks: no address resolution, and without `ipv6` no multicast listener
-// reports either.
+// `b`. Only the test sends: no address resolution, and without `ipv6` no multicast listener reports
+// either.
 struct TestNetwork {
   TestNamespace a, b;
   int a_index = 0, b_index = 0;
@@ -95,7 +95,7 @@ struct TestNetwork {
     b.Run("ip link set b0 up; ip addr add 10.77.0.2/24 brd + dev b0");
     a.Run("ip neigh add 10.77.0.2 lladdr 02:00:00:00:00:0b nud permanent dev a0");
     b.Run("ip neigh add 10.77.0.1 lladdr 02:00:00:00:00:0a nud permanent dev b0");
-    // The kernel tells its protocols of the carrier a little later.
+    // The kernel informs its protocols of the carrier a little later.
     a.Run("until ip link show a0 | grep -q 'state UP'; do sleep 0.01; done");
     b.Run("until ip link show b0 | grep -q 'state UP'; do sleep 0.01; done");
     if (ipv6) {
@@ -119,7 +119,7 @@ inline size_t SendFrame(AnyPort& port, const std::vector<std::byte>& frame) {
   return port.Transmit({&one, 1});
 }
 
-// Descriptions of the frames that arrive until `wanted` are there or none arrives for 20 s.
+// Receives until there are `wanted` frames or none arrives for 20 s. Returns their descriptions.
 inline std::vector<std::string> ReceiveDescribed(AnyPort& port, size_t wanted) {
   std::vector<std::string> all;
   std::vector<ReceivedFrame> burst(64);

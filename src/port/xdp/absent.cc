@@ -1,4 +1,4 @@
-// In place of program.cc where the build has no libxdp, libbpf or clang.
+// Replaces program.cc if the build has no libxdp, libbpf or clang.
 #include "base/error.h"
 #include "port/xdp/program.h"
 

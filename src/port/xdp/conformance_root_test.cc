@@ -1,9 +1,9 @@
-// What every port promises (port/port.h), of all ports alike. The other end of the link is an
-// io::RingPort, which counts on its own; that of a port in memory is another one. What a kind of
-// port cannot have by its nature is skipped, with the reason (Kind::cannot).
+// Tests the promises of every port (port/port.h), for all ports alike. The peer of the link is an
+// io::RingPort, which counts separately; the peer of a port in memory is a second one. A test that
+// a kind of port cannot pass by its nature is skipped, with the reason (Kind::cannot).
 //
-// TUN devices carry IP packets without Ethernet header, control ports what sockets do: they have
-// tests of their own (port/packet/tun_port_test.cc, port/control/control_port_root_test.cc).
+// TUN devices carry IP packets without Ethernet header, control ports carry what sockets do: they
+// have separate tests (port/packet/tun_port_test.cc, port/control/control_port_root_test.cc).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -37,7 +37,7 @@ using io::AnyPort, io::FrameToSend, io::ReceivedFrame, io::RingPort;
 
 using Frames = std::vector<std::vector<std::byte>>;
 
-// A link between an interface where the test looks on, and the port.
+// A link between the port and an interface at which the test observes.
 struct Link {
   io::TestNetwork network{/*ipv6=*/false};
   int mtu = 1500;
@@ -59,14 +59,14 @@ constexpr const char* kNoInterface = "there is no interface below it";
 
 struct Kind {
   std::string name;
-  // `slots`: how many frames it can store.
+  // `slots`: the number of frames that the port can store.
   std::function<Ends(Link&, uint32_t slots)> open;
   std::string interface = "b0";  // the port's, in network.b
-  bool is_device = false;        // its other end is the interface, not what a cable leads to
-  // Up() and Mtu() say what is so, not what they say by default.
+  bool is_device = false;        // the peer is the interface itself, not the far end of a cable
+  // Up() and Mtu() report the real state, not their defaults.
   bool tells = true;
-  bool refuses = tells;      // so does Refused()
-  uint32_t overflow = 1000;  // frames of 60 bytes for which a port of 64 slots has no room
+  bool refuses = tells;      // Refused() reports, too
+  uint32_t overflow = 1000;  // number of 60-byte frames that overflows a port of 64 slots
   std::map<std::string, std::string> cannot = {};  // test: reason
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
@@ -136,7 +136,7 @@ std::unique_ptr<AnyPort> Merge(std::vector<std::unique_ptr<AnyPort>> ports) {
   return std::make_unique<io::MergedPort>(std::move(ports));
 }
 
-// `queues` sockets that share the frames.
+// Opens `queues` sockets that share the frames.
 Ends OpenFanout(Link& link, uint32_t slots, int queues) {
   std::vector<std::unique_ptr<AnyPort>> ports;
   std::optional<uint16_t> group;
@@ -209,7 +209,7 @@ Kind MemoryKind() {
   return kind;
 }
 
-// Frame number `number`, of this many bytes.
+// Builds a frame with this number and length.
 std::vector<std::byte> Numbered(uint32_t number, size_t bytes = 60) {
   auto frame = Build(Ethernet{"02:00:00:00:00:0a", "02:00:00:00:00:0b", 0x88b5} /
                      Payload{std::string(bytes - 14, 'x')});
@@ -235,7 +235,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     port_ = std::move(ends.port);
     outside_ = std::move(ends.outside);
   }
-  // Before Open().
+  // Called before Open().
   void SetMtu(int mtu) {
     link_->mtu = mtu;
     link_->network.a.Run(fmt::format("ip link set a0 mtu {}", mtu));
@@ -243,9 +243,9 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
   }
   void RunAtPort(const std::string& command) { link_->network.b.Run(command); }
 
-  // Frames that arrive until `wanted` are there or none comes for a second.
+  // Receives until there are `wanted` frames or none arrives for a second.
   static Frames Take(AnyPort& port, size_t wanted, size_t burst = 64) {
-    constexpr int kLooks = 100000;  // at a port that is to be polled, whose descriptor says nothing
+    constexpr int kLooks = 100000;  // for a polled port, whose descriptor is always readable
     Frames all;
     std::vector<ReceivedFrame> frames(burst);
     for (int looks = 0; all.size() < wanted && looks < kLooks; ++looks) {
@@ -257,8 +257,8 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     }
     return all;
   }
-  // The port's counters as soon as they are as wanted (threads of its own count later), or after 5
-  // s.
+  // Returns the port's counters once `wanted` accepts them (a port's threads count later), or after
+  // 5 s.
   io::PortCounters CountersWhen(const std::function<bool(const io::PortCounters&)>& wanted) {
     const Instant end = MonotonicClock::Now() + Duration::Seconds(5);
     io::PortCounters counters = port_->Counters();
@@ -269,7 +269,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     return CountersWhen([=](const auto& now) { return now.tx_dropped_error >= wanted; })
         .tx_dropped_error;
   }
-  // Sends all, however often the port has no room.
+  // Sends all frames, however often the port is full.
   static void SendAll(AnyPort& port, const Frames& frames, size_t burst) {
     std::vector<FrameToSend> spans(frames.begin(), frames.end());
     for (size_t sent = 0; sent < spans.size();) {
@@ -378,8 +378,8 @@ TEST_P(ConformanceTest, RefusesWhatTheInterfaceCannotCarryAndGoesOn) {
   EXPECT_EQ(CountersWhen([](const auto& now) { return now.tx_frames >= 3; }).tx_frames, 3u);
 }
 
-// What does not fit is counted as lost, by the port or by the interfaces below it, and nothing is
-// counted twice.
+// Frames that do not fit are counted as lost, by the port or by the interfaces below it, and none
+// is counted twice.
 TEST_P(ConformanceTest, CountsWhatItHasNoRoomFor) {
   Open(64);
   Frames frames;
@@ -406,7 +406,7 @@ TEST_P(ConformanceTest, TellsWhatHasComeAndWaits) {
   for (uint32_t i = 0; i < 200; ++i) frames.push_back(Numbered(i));
   SendAll(*outside_, frames, 16);
   EXPECT_EQ(waiting(200), 200u);
-  // A thread may have read less than a burst, and the last burst then goes beyond 30.
+  // A thread may have read less than a burst, and the last burst then exceeds 30.
   const size_t taken = Take(*port_, 30, 10).size();
   EXPECT_GE(taken, 30u);
   EXPECT_LT(taken, 40u);
@@ -431,9 +431,9 @@ TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {
       "ip link set {0} up; until ip link show {0} | grep -q LOWER_UP; do sleep 0.01; done",
       interface));
   EXPECT_TRUE(port_->Up());
-  // Of a device, the other end was down, too: its next frame would be refused.
+  // For a device the peer was down, too: it would refuse its next frame.
   if (GetParam().is_device) outside_ = link_->Outside(link_->network.b, interface);
-  // The kernel acts on a new carrier in the background, and drops what is sent before.
+  // The kernel acts on a new carrier in the background, and drops the frames sent before.
   Frames came;
   for (int i = 0; i < 20 && came.empty(); ++i) {
     SendAll(*port_, {Numbered(2)}, 1);
@@ -491,8 +491,8 @@ TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
   EXPECT_EQ(Take(*port_, 1), Frames{Numbered(9)}) << "and can be opened again";
 }
 
-// What this machine sends has its checksum completed by hardware, which a veth pair has not: the
-// port says so, or has it done before.
+// Frames that this machine sends leave their checksum to hardware, which a veth pair has not: the
+// port reports that it is partial, or has it completed before.
 TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
   Open();
   const io::TestNetwork& network = link_->network;

@@ -26,7 +26,7 @@ namespace {
 
 using sys::Offloads;
 
-// An end's name in records, and in the names of these.
+// Returns the name of an end in records, and in their file names.
 std::string NameOf(const NeededOff& end) {
   return fmt::format("{}.{}", sys::IdentifyNamespace(end.network.get()).cookie, end.ifindex);
 }
@@ -38,7 +38,7 @@ std::string RecordName(const std::vector<NeededOff>& ends) {
   return fmt::format("{}", fmt::join(names, "-"));
 }
 
-// One process at a time looks at records and acts on them.
+// Locks the folder: one process at a time reads records and acts on them.
 UniqueFd LockFolder() {
   UniqueFd folder = sys::MakeTrusted(sys::RootsPlace("xdp"));
   int result = 0;
@@ -49,10 +49,10 @@ UniqueFd LockFolder() {
   return folder;
 }
 
-// What was on of some ends, in a file that is locked by everybody who needs it off.
+// The offloads that were on at some ends, in a file that each process that needs them off locks.
 class Record {
  public:
-  // With the folder locked.
+  // Called with the folder locked.
   static Record Join(int folder, const std::vector<NeededOff>& ends) {
     Record record;
     const std::string name = RecordName(ends);
@@ -63,12 +63,13 @@ class Record {
     SystemCall("lock a record of offloads", flock(record.file_.get(), LOCK_SH));
     return record;
   }
-  // Whether nobody else needs it, with the folder locked. Else its own lock is lost.
+  // Whether no other process needs the record; called with the folder locked. If one does, this
+  // process's lock is lost.
   bool IsLast() const { return flock(file_.get(), LOCK_EX | LOCK_NB) == 0; }
   nlohmann::json Read() const {
     const std::string text = ReadToEnd(Duplicate().get(), "a record of offloads");
     const auto all = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return all.is_object() ? all : nlohmann::json::object();  // else it is new
+    return all.is_object() ? all : nlohmann::json::object();  // otherwise the record is new
   }
   int fd() const { return file_.get(); }
 
@@ -77,7 +78,7 @@ class Record {
     lseek(file_.get(), 0, SEEK_SET);
     return sys::Duplicate(file_.get());
   }
-  // All that any of them might switch off.
+  // Writes all offloads that any of the processes might switch off.
   void Write(const std::vector<NeededOff>& ends) const {
     nlohmann::json all = nlohmann::json::object();
     for (const NeededOff& end : ends) {
@@ -93,7 +94,7 @@ class Record {
   UniqueFd file_;
 };
 
-// The ends as they are called now, and as far as they are still there.
+// Returns the ends with their present names, if they still exist.
 std::vector<NeededOff> PresentEnds(int network, int ifindex) {
   const sys::NamespaceScope scope(network);
   const auto link = sys::Netlink().FindLink(ifindex);
@@ -107,25 +108,25 @@ void Restore(const std::vector<NeededOff>& ends, const nlohmann::json& were_on) 
     try {
       sys::EnableOffloads(end.network.get(), end.interface, names->get<std::vector<std::string>>());
     } catch (const Error&) {
-      continue;  // it has just gone
+      continue;  // the interface has just gone
     }
   }
 }
 
 struct Guarded {
-  UniqueFd network;  // of the interface
+  UniqueFd network;  // the interface's namespace
   int ifindex;
   Record record;
   std::string record_name;
 };
 
-// What a port says of its program once it is attached.
+// The message with which a port reports its program once it is attached.
 struct Attached {
   uint32_t program = 0;
-  uint32_t left = 0;  // 0, or the program: somebody has to detach it
+  uint32_t left = 0;  // 0, or the program's id if it must be detached
 };
 
-// Until the port is closed, or its process has died.
+// Waits until the port is closed, or its process has exited.
 Attached AwaitEnd(int connection) {
   Attached attached;
   for (;;) {
@@ -134,7 +135,8 @@ Attached AwaitEnd(int connection) {
   }
 }
 
-// With a program a driver may refuse to switch offloads on (veth_xdp_set() in drivers/net/veth.c).
+// Waits until the program is unloaded: with one a driver may refuse to switch offloads on
+// (veth_xdp_set() in drivers/net/veth.c).
 void AwaitEndOf(const Attached& attached, const Guarded& guarded) {
   constexpr Duration kTimeout = Duration::Seconds(5);
   if (attached.left != 0) {
@@ -151,7 +153,7 @@ void Guard(const Guarded& guarded, int connection) {
   const UniqueFd folder = LockFolder();
   if (!guarded.record.IsLast()) return;
   Restore(PresentEnds(guarded.network.get(), guarded.ifindex), guarded.record.Read());
-  // Afterwards: who finds the file knows that something may be left to do.
+  // Removed last: a process that finds the file knows that offloads may still have to be restored.
   unlinkat(folder.get(), guarded.record_name.c_str(), 0);
 }
 

@@ -1,4 +1,5 @@
-// What ports by AF_XDP change of interfaces, and what undoes it however they end.
+// The settings of interfaces that AF_XDP ports change, and the guardian that restores them however
+// the ports end.
 #pragma once
 
 #include <memory>
@@ -12,37 +13,37 @@
 
 namespace viaduct::xdp {
 
-// What has to be off so that what is in a frame's bytes is all there is to it: XDP sees neither
-// partial checksums, tags nor segment sizes that sk_buffs have beside them.
+// The offloads that must be off so that a frame's bytes are complete: XDP sees neither the partial
+// checksums, tags nor segment sizes that sk_buffs keep outside of them.
 struct NeededOff {
   UniqueFd network;
   std::string interface;
   int ifindex = 0;
   std::vector<sys::Offloads> kinds;
 };
-// Of the interface, and of the other end of a veth pair, by which it gets its frames. `kind`: of
-// the port, for messages: DPDK and netmap get no more than XDP of what is beside a frame. Throws
-// UsageError if there is no such interface in the calling thread's namespace; EnvironmentError if
-// its frames cannot be had by AF_XDP: of loopback, bridges and others that the kernel's own
-// software makes, of a peer out of reach.
+// Returns the offloads that must be off on the interface, and on the peer of a veth pair, which
+// sends it its frames. `kind`: the port's, for messages: DPDK and netmap do not see more than XDP
+// of what is kept outside a frame. Throws UsageError if there is no such interface in the calling
+// thread's namespace; EnvironmentError if AF_XDP cannot get its frames: those of loopback, bridges
+// and others that the kernel's own software makes, those of a peer out of reach.
 std::vector<NeededOff> OffloadsInTheWay(const std::string& interface,
                                         const std::string& kind = "AF_XDP");
-// Names of those that are on.
+// Returns the names of those that are on.
 std::vector<std::string> Active(const NeededOff& needed);
-// Throws EnvironmentError if the driver does not let it.
+// Throws EnvironmentError if the driver does not allow it.
 void SwitchOff(const NeededOff& needed);
 
-// Has them off from its construction on. A process that it forks switches on again what was on
-// when the first of several ports on an interface, or on the ends of a veth pair, was opened,
-// once the last one is closed or its process has died. What was on is in /run/viaduct/.xdp
-// meanwhile, by which they know of each other; if a guardian is killed, too, the next one there
-// restores it.
+// Keeps the offloads off from its construction on. A process that it forks restores the offloads
+// that were on when the first of several ports on an interface, or on the ends of a veth pair, was
+// opened, once the last port is closed or its process has exited. Meanwhile they are listed in
+// /run/viaduct/.xdp, through which guardians know of each other; if a guardian is killed, too, the
+// next one there restores them.
 class InterfaceGuardian {
  public:
-  // In the calling thread's namespace. `kind` as above. Throws Error.
+  // Acts in the calling thread's namespace. `kind` as above. Throws Error.
   explicit InterfaceGuardian(const std::string& interface, const std::string& kind = "AF_XDP");
-  // Whose end it waits for first, and which it detaches if it is one that is left
-  // (Program::Left()).
+  // Makes the forked process wait first until this program is unloaded, and detach it if a killed
+  // process would leave it (Program::Left()).
   void Guard(const Program& program);
 
  private:

@@ -19,7 +19,7 @@
 namespace viaduct::xdp {
 namespace {
 
-constexpr uint32_t kMaxQueues = 62;  // broker::kMaxDescriptors without the two others
+constexpr uint32_t kMaxQueues = 62;  // ipc::kMaxDescriptors minus the map and the control socket
 constexpr Duration kCarrierTimeout = Duration::Seconds(10);
 // asm-generic/socket.h, Linux 5.11.
 constexpr int kPreferBusyPoll = 69, kBusyPollBudget = 70;
@@ -66,7 +66,8 @@ void AwaitCarrier(const sys::LinkInfo& before) {
                   before.name, kCarrierTimeout.ToSeconds()));
 }
 
-// The files of a process that has changed its user are root's; this says who it is.
+// Returns the user of a process, from its status: the files of a process that has changed its user
+// are root's.
 std::optional<uid_t> RealUserOf(int pid) {
   const std::string status = ReadFileIfAny(fmt::format("/proc/{}/status", pid));
   constexpr std::string_view kKey = "\nUid:\t";
@@ -75,7 +76,7 @@ std::optional<uid_t> RealUserOf(int pid) {
   return static_cast<uid_t>(std::strtoul(status.c_str() + at + kKey.size(), nullptr, 10));
 }
 
-// What is undone in the reverse order.
+// Members are destroyed in the reverse order.
 struct Keeper {
   std::unique_ptr<InterfaceGuardian> guardian;
   std::shared_ptr<Program> program;
@@ -123,7 +124,8 @@ Opened Open(const Request& request) {
   sockets.control = sys::OpenPacketSocket(request.interface, request.promiscuous).fd;
   sockets.native = opened.program->native();
   sockets.busy_poll = request.busy_poll.has_value();
-  // A driver of hardware has verified or completed what it gives to a program in native mode.
+  // A hardware driver has verified or completed the checksums of frames that it gives to a program
+  // in native mode.
   sockets.may_be_partial = !sockets.native || !link.kind.empty();
   sockets.program = opened.program->Placement();
   return opened;

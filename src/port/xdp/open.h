@@ -1,4 +1,4 @@
-// Opening an interface for AF_XDP: what needs privilege. What is returned is for io::XdpPort, in
+// Opens an interface for AF_XDP: the part that needs privilege. The result is for io::XdpPort, in
 // this process or in one without privilege, to which the descriptors are passed.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace viaduct::xdp {
 
-// The kernel polls the driver in this process's system calls instead of in interrupts
+// Makes the kernel poll the driver in this process's system calls instead of in interrupts
 // (SO_PREFER_BUSY_POLL, SO_BUSY_POLL, SO_BUSY_POLL_BUDGET).
 struct BusyPoll {
   int microseconds = 20;
@@ -27,32 +27,33 @@ struct BusyPoll {
 struct Request {
   std::string interface = "";
   Mode mode = Mode::kAuto;
-  std::string filter = "";  // which frames; the kernel gets the others. Empty: all
+  std::string filter = "";  // the frames to receive; the kernel gets the rest. Empty: all
   bool promiscuous = true;  // frames for other stations, too
   std::optional<BusyPoll> busy_poll = std::nullopt;
 };
 
 struct Opened {
-  io::XdpSockets sockets;  // without a keeper
+  io::XdpSockets sockets;  // no `keeper` is set
   std::shared_ptr<Program> program;
-  std::string why_generic;  // of Program
+  std::string why_generic;  // Program::why_generic()
 };
 // Opens sockets and attaches the program; nothing is received before an io::XdpPort has them. Waits
-// until the interface has its carrier again where the driver resets it. In the calling thread's
+// until the interface has its carrier again if the driver resets it. Called in the calling thread's
 // namespace, as root. Throws Error.
 Opened Open(const Request& request);
 
-// Locked memory that an io::XdpPort with these options needs, in bytes.
+// Returns the locked memory that an io::XdpPort with these options needs, in bytes.
 uint64_t LockedMemory(const io::XdpOptions& options, size_t queues, uint32_t mtu);
-// The same with fewer slots, if so many ports would need more than `limit` bytes (RLIMIT_MEMLOCK).
+// Reduces the number of slots if `ports` such ports would need more than `limit` bytes
+// (RLIMIT_MEMLOCK).
 io::XdpOptions FitLockedMemory(io::XdpOptions options, size_t queues, uint32_t mtu, size_t ports,
                                uint64_t limit);
-// Lets a process of this user's lock so much more than it may. Where it is another's, or that is
-// not permitted, nothing happens.
+// Raises the limit of locked memory of this user's process by `bytes`. If the process is another
+// user's, or that is not permitted, nothing happens.
 void AllowLockedMemory(int pid, uid_t user, uint64_t bytes);
 
-// All of it for a process with privilege: OffloadsInTheWay() are off as long as the port is open,
-// and the program is attached.
+// Opens a complete port in a process with privilege: OffloadsInTheWay() are off while the port is
+// open, and the program is attached.
 io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options = {});
 
 }  // namespace viaduct::xdp

@@ -10,9 +10,9 @@
 namespace viaduct::xdp {
 namespace {
 
-constexpr Duration kTimeout = Duration::Seconds(2);  // for a carrier
+constexpr Duration kTimeout = Duration::Seconds(2);  // to wait for a carrier
 
-// How a port works on a veth pair with this MTU.
+// Opens a port on a veth pair with this MTU. Returns its state.
 io::XdpState Try(int mtu) {
   io::XdpState state;
   sys::InScratchNamespace([&] {

@@ -1,11 +1,11 @@
-// What AF_XDP can do on this machine (`viaduct doctor`).
+// Tests the abilities of AF_XDP on this machine (`viaduct doctor`).
 #pragma once
 
 #include "sys/network/features.h"
 
 namespace viaduct::xdp {
 
-// Tries it on a veth pair in a scratch namespace. Needs root.
+// Opens a port on a veth pair in a scratch namespace. Needs root.
 sys::Feature ProbeAfXdp();
 
 }  // namespace viaduct::xdp

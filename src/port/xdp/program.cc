@@ -35,7 +35,7 @@ constexpr char kName[] = "viaduct_redirect";
       fmt::format("AF_XDP on interface {}: {}; use AF_PACKET", interface, reason));
 }
 
-// libxdp's own messages, which are for those who develop with it.
+// Suppresses libxdp's messages, which are for developers who use it.
 int Quiet(libxdp_print_level, const char*, va_list) { return 0; }
 
 struct CloseMultiprog {
@@ -48,7 +48,7 @@ struct CloseProgram {
 };
 using LibxdpProgram = std::unique_ptr<xdp_program, CloseProgram>;
 
-// Those of an interface; none: nullptr.
+// Returns the programs of an interface; none: nullptr.
 Programs ProgramsOn(int ifindex) {
   libxdp_set_print(Quiet);
   xdp_multiprog* const programs = xdp_multiprog__get_from_ifindex(ifindex);
@@ -63,9 +63,9 @@ std::string NameOfProgram(uint32_t id) {
   return info.name;
 }
 
-// One instruction of a filter that redirect.bpf.c executes.
+// Whether redirect.bpf.c executes this instruction of a filter.
 bool IsExecutable(const sock_filter& instruction) {
-  constexpr uint32_t kAncillary = 0xfff00000;  // SKF_NET_OFF and beyond: what only sk_buffs have
+  constexpr uint32_t kAncillary = 0xfff00000;  // SKF_NET_OFF and beyond: data of sk_buffs only
   const uint16_t kind = BPF_CLASS(instruction.code);
   const bool loads = kind == BPF_LD || kind == BPF_LDX;
   return !loads || BPF_MODE(instruction.code) != BPF_ABS || instruction.k < kAncillary;
@@ -96,8 +96,8 @@ std::string KernelsReason(int error) {
                      log.empty() ? "" : "; the whole log is in " + log);
 }
 
-// What drivers mean when they refuse (drivers/net/veth.c: veth_xdp_set(); they explain themselves
-// to netlink only).
+// Returns the meaning of a driver's refusal (drivers/net/veth.c: veth_xdp_set(); drivers explain
+// themselves to netlink only).
 std::string DriversReason(int error) {
   switch (error) {
     case EOPNOTSUPP:

@@ -1,9 +1,9 @@
-// Directs the frames that a filter matches to the AF_XDP sockets of an interface, by the queue that
-// they came in by, and leaves the others to the kernel. So it does with all as long as a queue has
-// no socket, and when a socket has ended.
+// Directs the frames that a filter matches to the AF_XDP sockets of an interface, by the queue at
+// which they arrived, and leaves all other frames to the kernel. While a queue has no socket, and
+// after a socket has ended, it leaves all frames to the kernel.
 //
 // The filter is classic BPF, which libpcap compiles, and which this program executes: one verified
-// program serves for every filter, beside other programs too. Loads beyond the end of a frame and
+// program serves for every filter, next to other programs too. Loads beyond the end of a frame and
 // divisions by 0 mean "no match", as in the kernel (net/core/filter.c).
 // libbpf needs the types of linux/bpf.h.
 // clang-format off
@@ -39,7 +39,7 @@ struct machine {
   __u32 memory[VIADUCT_REDIRECT_MEMORY];
 };
 
-// Loads 1, 2 or 4 bytes in network byte order. False: they are not all in the frame.
+// Loads 1, 2 or 4 bytes in network byte order. False: not all of them are in the frame.
 static __always_inline int load(struct machine* m, __u32 at, __u32 size, __u32* value) {
   __u32 word = 0;
   __u16 half = 0;
@@ -61,7 +61,7 @@ static __always_inline int load(struct machine* m, __u32 at, __u32 size, __u32* 
   }
 }
 
-// False: the filter ends without a match.
+// Computes on the accumulator. False: the filter ends without a match.
 static __always_inline int compute(struct machine* m, __u32 operation, __u32 operand) {
   switch (operation) {
     case BPF_ADD:
@@ -117,7 +117,7 @@ static __always_inline int holds(const struct machine* m, __u32 condition, __u32
   return 0;
 }
 
-// Executes one instruction. Returns 1 where the filter has ended.
+// Executes one instruction. Returns 1 if the filter has ended.
 static long step(__u32 number, void* context) {
   struct machine* m = context;
   const __u32 at = m->at;
@@ -198,7 +198,8 @@ static __always_inline int matches(struct xdp_md* frame) {
   return m.matches != 0;
 }
 
-// Best effort: a driver without room for metadata leaves the frame without a stamp.
+// Writes the time before the frame. Best effort: a driver without space for metadata leaves the
+// frame without a stamp.
 static __always_inline void stamp(struct xdp_md* frame) {
   struct viaduct_xdp_stamp* at;
   if (bpf_xdp_adjust_meta(frame, -(int)sizeof *at) != 0) return;

@@ -1,7 +1,8 @@
-// What the XDP program and its loader (port/xdp/program.cc) have in common. Read by C and C++.
+// The definitions that the XDP program and its loader (port/xdp/program.cc) share. Read by C and
+// C++.
 #pragma once
 
-#define VIADUCT_REDIRECT_INSTRUCTIONS 4096  // of a filter, at most: BPF_MAXINSNS of classic BPF
+#define VIADUCT_REDIRECT_INSTRUCTIONS 4096  // maximum for a filter: BPF_MAXINSNS of classic BPF
 #define VIADUCT_REDIRECT_MEMORY 16          // BPF_MEMWORDS
 
 // The filter's program: struct sock_filter of linux/filter.h.

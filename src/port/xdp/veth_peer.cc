@@ -29,7 +29,7 @@ constexpr int kUnknown = -1;  // NETNSA_NSID_NOT_ASSIGNED
 struct Reference {
   bool is_veth = false;
   int ifindex = 0;
-  int network = kUnknown;  // the number that the kernel gives the peer's here; kUnknown: it is this
+  int network = kUnknown;  // number that the peer's namespace has here; kUnknown: it is this one
 };
 
 Reference PeerOf(sys::Netlink& session, const std::string& interface) {
@@ -54,7 +54,7 @@ Reference PeerOf(sys::Netlink& session, const std::string& interface) {
   return peer;
 }
 
-// The number that another namespace has here, or kUnknown.
+// Returns the number that another namespace has here, or kUnknown.
 int NumberOf(sys::Netlink& session, int network) {
   int number = kUnknown;
   rtgenmsg header{};
@@ -93,8 +93,8 @@ bool LeadsToNetwork(const std::string& link) {
          std::string_view(target.data(), static_cast<size_t>(length)).starts_with("net:[");
 }
 
-// The first namespace that `is_wanted`: of processes, then named ones, then those which only
-// descriptors keep.
+// Finds the first namespace that `is_wanted` accepts: those of processes, then named ones, then
+// those that only descriptors keep.
 UniqueFd FindAmongAll(const std::function<bool(int)>& is_wanted) {
   std::set<uint64_t> seen;
   const auto look = [&](const std::string& path) {

@@ -1,4 +1,4 @@
-// The other end of a veth pair, in whatever namespace.
+// The peer of an interface in a veth pair, in any namespace.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ struct VethPeer {
   std::string name;
 };
 
-// Of an interface of the calling thread's namespace; none: it is no end of a veth pair. Throws
-// UsageError if there is no such interface, EnvironmentError if the peer's namespace is not to be
-// found (that of no process, name or descriptor that this process sees).
+// Finds the peer of an interface of the calling thread's namespace; none: it is no end of a veth
+// pair. Throws UsageError if there is no such interface, EnvironmentError if the peer's namespace
+// cannot be found (that of no process, name or descriptor that this process sees).
 std::optional<VethPeer> FindVethPeer(const std::string& interface);
 
 }  // namespace viaduct::xdp

@@ -14,12 +14,13 @@
 
 namespace viaduct::io {
 
-// May be shared by several ports of one process, which one thread serves: then a frame goes from
-// one to the other without being copied (XdpPort::Keep()). Nothing here is known to the kernel:
-// each port registers the memory as its own, and the kernel counts it for each as locked.
+// May be shared by several ports of one process that one thread serves: then a frame passes from
+// one port to another without being copied (XdpPort::Keep()). The kernel does not know of the
+// sharing: each port registers the memory as its own, and the kernel counts it for each as locked.
 class XdpMemory {
  public:
-  // What the kernel leaves free before a frame for programs (XDP_PACKET_HEADROOM of linux/bpf.h).
+  // The space that the kernel leaves before a frame for programs (XDP_PACKET_HEADROOM of
+  // linux/bpf.h).
   static constexpr uint32_t kHeadroom = 256;
 
   // `chunk_bytes`: 2048 or 4096. Throws SystemError.
@@ -28,7 +29,7 @@ class XdpMemory {
     void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) throw SystemError("mmap of memory for AF_XDP", errno);
-    // What the kernel has pinned, a forked process would get a copy of at once.
+    // A forked process would at once get a copy of the memory that the kernel has pinned.
     madvise(memory, bytes_, MADV_DONTFORK);
     memory_ = static_cast<std::byte*>(memory);
     free_.reserve(chunks);
@@ -41,25 +42,25 @@ class XdpMemory {
   std::byte* data() const { return memory_; }
   size_t bytes() const { return bytes_; }
   uint32_t chunk_bytes() const { return chunk_bytes_; }
-  // Of a frame, or of a part of one.
+  // The capacity of a chunk for a frame or a part of one, bytes.
   uint32_t room() const { return chunk_bytes_ - kHeadroom; }
   size_t available() const { return free_.size(); }
 
-  // An address: the offset of a chunk in the memory.
+  // Takes a chunk. Returns its address: its offset in the memory.
   std::optional<uint64_t> Take() {
     if (free_.empty()) return std::nullopt;
     const uint64_t address = free_.back();
     free_.pop_back();
     return address;
   }
-  // `address`: anywhere in the chunk.
+  // Returns a chunk. `address`: anywhere in the chunk.
   void Give(uint64_t address) { free_.push_back(address / chunk_bytes_ * chunk_bytes_); }
 
  private:
   std::byte* memory_ = nullptr;
   size_t bytes_;
   uint32_t chunk_bytes_;
-  std::vector<uint64_t> free_;  // the last that was given is the first to be taken: it is cached
+  std::vector<uint64_t> free_;  // the last chunk returned is the first to be taken: it is cached
 };
 
 }  // namespace viaduct::io

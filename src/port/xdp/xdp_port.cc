@@ -31,7 +31,7 @@
 namespace viaduct::io {
 namespace {
 
-// Of linux/if_xdp.h since 6.6.
+// Constants of linux/if_xdp.h since 6.6.
 constexpr uint16_t kUseSg = 1 << 4;      // XDP_USE_SG
 constexpr uint32_t kContinued = 1 << 0;  // XDP_PKT_CONTD
 constexpr size_t kVlanTags = 2 * wire::VlanTag::kSize;
@@ -70,7 +70,7 @@ void Register(int fd, const XdpMemory& memory) {
   }
 }
 
-// Puts a socket into an XSKMAP. The descriptor is the right to do so.
+// Puts a socket into an XSKMAP. The descriptor of the map grants the right to do so.
 void PutIntoMap(int map, uint32_t queue, int socket) {
   bpf_attr request{};
   request.map_fd = static_cast<uint32_t>(map);
@@ -89,7 +89,7 @@ std::string XdpState::Describe() const {
       multi_buffer ? ", several for a frame" : "", busy_poll ? ", busy polling" : "", program);
 }
 
-// Its members' order was measured: what is used together stands together.
+// The order of the members was measured: those that are used together stand together.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 class XdpPort::Impl {
  public:
@@ -121,7 +121,7 @@ class XdpPort::Impl {
     }
   }
 
-  // The kernel is done with the memory once the sockets are closed.
+  // Closes the sockets first: then the kernel no longer uses the memory.
   ~Impl() {
     if (!memory_) return;
     ReturnLent();
@@ -188,7 +188,7 @@ class XdpPort::Impl {
   struct Queue {
     UniqueFd socket;
     XdpRing<xdp_desc> rx;
-    XdpRing<uint64_t> fill, completed;  // completed: not of the first, which the sender has
+    XdpRing<uint64_t> fill, completed;  // completed: the sender has that of the first queue
     uint32_t with_kernel = 0;           // chunks in `fill` and `rx`
   };
 
@@ -238,8 +238,8 @@ class XdpPort::Impl {
     return address;
   }
 
-  // The kernel lets go of a queue a little after its socket has been closed (xp_release_deferred()
-  // in net/xdp/xsk_buff_pool.c).
+  // Binds, and retries while the queue is busy: the kernel releases a queue a little after its
+  // socket has been closed (xp_release_deferred() in net/xdp/xsk_buff_pool.c).
   static bool BindPatiently(int fd, const sockaddr_xdp& address) {
     constexpr int kPauseMs = 1, kTries = 1000;
     for (int tries = 0; tries < kTries; ++tries) {
@@ -251,7 +251,8 @@ class XdpPort::Impl {
     return false;
   }
 
-  // Without XDP_COPY the kernel takes zero-copy where the driver has it, and copies otherwise.
+  // Binds the first socket. Without XDP_COPY the kernel uses zero-copy if the driver has it, and
+  // copies otherwise.
   void BindFirst(int fd, const XdpOptions& options) {
     sockaddr_xdp address = Address(0);
     address.sxdp_flags = XDP_USE_NEED_WAKEUP;
@@ -304,7 +305,7 @@ class XdpPort::Impl {
     lent_.clear();
   }
 
-  // Gives the kernel what it may have, but for what is taken elsewhere at the moment.
+  // Gives the kernel all chunks that it may have, except those that are in use.
   void Refill() {
     for (Queue& queue : queues_) {
       uint32_t count = 0;
@@ -317,7 +318,7 @@ class XdpPort::Impl {
       }
       if (count > 0) queue.fill.Advance(count);
       queue.with_kernel += count;
-      // A system call also drives a driver's polling, which otherwise nobody does.
+      // A system call also drives a driver's polling, which nothing else does.
       if (queue.fill.NeedsWakeup() || (state_.busy_poll && queue.rx.Available() == 0)) {
         (void)recvfrom(queue.socket.get(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
       }
@@ -332,7 +333,7 @@ class XdpPort::Impl {
       if ((queue.rx[read].options & kContinued) != 0) {
         if (jumbo_used_ == kJumboFrames) break;
         const uint32_t parts = PartsOf(queue, read, available);
-        if (parts == 0) break;  // the rest is still to come
+        if (parts == 0) break;  // the rest of the frame has not arrived
         count += Gather(queue, read, parts, frames[count], to_realtime) ? 1 : 0;
         read += parts;
         continue;
@@ -348,7 +349,7 @@ class XdpPort::Impl {
     return count;
   }
 
-  // Entries of the frame that begins there; 0: its end is not there yet.
+  // Returns the number of entries of the frame that begins at `first`; 0: its end has not arrived.
   static uint32_t PartsOf(const Queue& queue, uint32_t first, uint32_t available) {
     uint32_t parts = 1;
     while ((queue.rx[first + parts - 1].options & kContinued) != 0) {
@@ -357,7 +358,7 @@ class XdpPort::Impl {
     return parts;
   }
 
-  // Copies a frame together, and returns its chunks.
+  // Copies a frame together, and returns its chunks to the memory.
   bool Gather(Queue& queue, uint32_t first, uint32_t parts, ReceivedFrame& frame,
               int64_t to_realtime) {
     std::byte* const memory = jumbo_.get() + jumbo_used_ * longest_;
@@ -383,7 +384,8 @@ class XdpPort::Impl {
     return true;
   }
 
-  // When the program saw the frame that begins there (CLOCK_MONOTONIC), or 0.
+  // Returns the time when the program saw the frame that begins at `address` (CLOCK_MONOTONIC), or
+  // 0.
   int64_t TakeStamp(uint64_t address) {
     viaduct_xdp_stamp stamp;
     std::byte* const at = memory_->data() + address - sizeof stamp;
@@ -401,8 +403,8 @@ class XdpPort::Impl {
     if (state_.may_be_partial) FindPartialChecksum(frame);
   }
 
-  // The field of a partial checksum holds the sum of the pseudo-header. So may that of a complete
-  // one, once in 65536: that is right, and stays.
+  // Marks a partial checksum: its field holds the sum of the pseudo-header. The field of a complete
+  // checksum may hold it, too, once in 65536: that one is right, and stays.
   static void FindPartialChecksum(ReceivedFrame& frame) {
     constexpr uint8_t kTcp = 6, kUdp = 17;
     const auto layers = wire::FindIpLayers(frame.bytes);
@@ -435,8 +437,9 @@ class XdpPort::Impl {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
-  // A kernel that copies counts a frame that it has no chunk for in both, one that is too long in
-  // `rx_dropped` alone. A driver without copies counts its looks at an empty ring, not frames.
+  // Adds the socket's statistics. A kernel that copies counts a frame for which it has no chunk in
+  // `rx_fill_ring_empty_descs` and `rx_dropped`, one that is too long in `rx_dropped` alone. A
+  // driver without copies counts its reads of an empty ring, not frames.
   void AddStatistics(int fd, PortCounters* counters) const {
     xdp_statistics statistics{};
     socklen_t length = sizeof statistics;
@@ -456,11 +459,11 @@ class XdpPort::Impl {
   uint32_t slots_;
   XdpState state_;
   std::shared_ptr<XdpMemory> memory_;
-  std::vector<uint8_t> held_;  // by chunk: the kernel has it for receiving
+  std::vector<uint8_t> held_;  // for each chunk: the kernel has it for receiving
   std::optional<XdpSender> sender_;
   std::vector<Queue> queues_;
   size_t first_queue_ = 0;
-  std::vector<XdpFrame> lent_;  // of the last Receive(); a length of 0: elsewhere
+  std::vector<XdpFrame> lent_;  // frames of the last Receive(); a length of 0: not here
   std::unique_ptr<std::byte[]> jumbo_;
   size_t jumbo_used_ = 0;
   struct alignas(64) {

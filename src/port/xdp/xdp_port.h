@@ -1,9 +1,9 @@
-// All frames of one interface, through AF_XDP sockets: the kernel's fast path for frames, before
-// any of its stack (Documentation/networking/af_xdp.rst). With a driver that has zero-copy the
-// frames are where the network card has put them; otherwise the kernel copies each once.
+// Receives all frames of one interface through AF_XDP sockets: the kernel's fast path for frames,
+// before any of its stack (Documentation/networking/af_xdp.rst). With a driver that has zero-copy
+// the frames stay where the network card has put them; otherwise the kernel copies each once.
 //
-// What an AF_XDP port takes, the kernel's stack does not get: a packet socket shares an interface
-// with it, this does not.
+// The kernel's stack does not get the frames that an AF_XDP port takes: a packet socket shares an
+// interface with the stack, this port does not.
 #pragma once
 
 #include <cstddef>
@@ -21,40 +21,41 @@
 
 namespace viaduct::io {
 
-// What root's half hands over (port/xdp/open.h): the interface's XDP program is attached, and
-// passes every frame to the kernel as long as its map is empty.
+// The descriptors from the privileged part (port/xdp/open.h): the interface's XDP program is
+// attached, and passes every frame to the kernel as long as its map is empty.
 struct XdpSockets {
   int ifindex = 0;
   // AF_XDP, not bound, one for each receive queue of the interface, in their order; with large
   // buffers, and busy polling if it is wanted.
   std::vector<UniqueFd> queues;
-  UniqueFd map;      // the program's XSKMAP, by queue
+  UniqueFd map;      // the program's XSKMAP; key: the queue
   UniqueFd control;  // any other socket of the interface's namespace; it may keep promiscuous mode
   bool native = false;  // the driver runs the program; else the kernel's stack does (generic mode)
   bool busy_poll = false;
-  // Frames may come whose TCP and UDP checksums are not in their bytes (CHECKSUM_PARTIAL, which XDP
-  // does not see): each is looked at.
+  // The TCP and UDP checksums of some frames may not be in their bytes (CHECKSUM_PARTIAL, which XDP
+  // does not see): each frame is checked.
   bool may_be_partial = true;
-  std::string program;  // how the program is attached, for people: "alone", "beside 2 others"
+  std::string program;  // the way the program is attached, for people: "alone", "beside 2 others"
   std::shared_ptr<void> keeper;  // destroyed after the sockets are closed: detaches, restores
 };
 
 struct XdpOptions {
-  // Frames that the kernel can store between two calls of Receive(), for each queue; and frames
-  // that are being sent. Powers of two.
+  // The number of frames that the kernel can store between two calls of Receive(), for each queue;
+  // and the number of frames that are being sent. Powers of two.
   uint32_t slots = 4096;
   uint32_t send_slots = 2048;
-  bool zero_copy = true;  // where the driver has it
-  // Where the frames are; none: a memory of its own. Chunks hold a frame, or parts of jumbo frames.
+  bool zero_copy = true;  // if the driver has it
+  // The memory that holds the frames; none: the port makes it. Chunks hold a frame, or parts of
+  // jumbo frames.
   std::shared_ptr<XdpMemory> memory = nullptr;
 };
 
-// How a port works, found by trying.
+// The configuration in which a port works, found by trying.
 struct XdpState {
   bool native = false, zero_copy = false;
-  bool multi_buffer = false;  // frames longer than a chunk come in parts, and are put together
+  bool multi_buffer = false;  // frames longer than a chunk arrive in parts, and are put together
   bool busy_poll = false;
-  bool needs_wakeup = true;  // XDP_USE_NEED_WAKEUP: system calls only where the kernel asks
+  bool needs_wakeup = true;  // XDP_USE_NEED_WAKEUP: system calls only if the kernel asks for them
   bool may_be_partial = false;
   uint32_t queues = 0, chunk_bytes = 0, chunks = 0;
   std::string program;
@@ -62,18 +63,17 @@ struct XdpState {
   std::string Describe() const;  // "native, copied, 1 queue, chunks of 2048 bytes, program alone"
 };
 
-// - One thread receives; the same or another sends and asks for BytesInFlight(). Ports that share
-// an
-//   XdpMemory, and those whose frames are kept, are all served by one thread.
+// - One thread receives; the same or a second thread sends and calls BytesInFlight(). Ports that
+//   share an XdpMemory, and those whose frames are kept, are all served by one thread.
 // - Order is kept within a queue, and in sending.
-// - VLAN tags, checksums and lengths are as in the bytes: offloads that keep them elsewhere have to
-//   be off (port/xdp/open.h sees to it).
+// - VLAN tags, checksums and lengths are as in the bytes: offloads that keep them elsewhere must be
+//   off (port/xdp/open.h ensures it).
 // - `received` is when the program saw the frame.
-// - Sends by the first queue. Frames shorter than an Ethernet header or longer than the MTU (looked
-//   up again after 1 to 10 ms) are refused.
+// - Sends through the first queue. Frames shorter than an Ethernet header or longer than the MTU
+//   (read again after 1 to 10 ms) are refused.
 class XdpPort final : public AnyPort {
  public:
-  // Registers the memory, binds the sockets, and puts them into the map: from then on frames come
+  // Registers the memory, binds the sockets, and puts them into the map: from then on frames arrive
   // here. Needs no privilege but locked memory (RLIMIT_MEMLOCK) of the memory's size. Throws
   // EnvironmentError: a queue has a socket already, too little locked memory, MTU too large for a
   // kernel without multi-buffer frames.
@@ -94,16 +94,18 @@ class XdpPort final : public AnyPort {
 
   const XdpState& state() const;
 
-  // Forwarding without a copy. Takes the index-th frame of the last Receive() out of the port: its
-  // bytes stay where and what they are until Send() or GiveBack(), of any port of the same memory.
-  // None: a frame in several chunks, which was put together elsewhere; or one taken already.
+  // Takes the index-th frame of the last Receive() out of the port, for forwarding without a copy:
+  // its bytes stay unchanged in their place until Send() or GiveBack(), of any port of the same
+  // memory. None: a frame in several chunks, which was put together elsewhere; or one taken
+  // already.
   std::optional<XdpFrame> Keep(size_t index);
-  // As Transmit(); what is taken belongs to the port, sent or not. What is not, stays the caller's.
+  // Sends as Transmit(); frames that are taken belong to the port, sent or not. The rest stays the
+  // caller's.
   size_t Send(std::span<const XdpFrame> frames);
   void GiveBack(const XdpFrame& frame);
   const std::shared_ptr<XdpMemory>& memory() const;
 
-  // Chunks and bytes that a port needs of a memory.
+  // The number of chunks, and their bytes, that a port needs of a memory.
   static uint32_t ChunksFor(const XdpOptions& options, size_t queues);
   static uint32_t ChunkBytesFor(uint32_t mtu);
 

@@ -1,4 +1,4 @@
-// What only ports by AF_XDP do: opening, sharing, refusing, leaving everything as it was.
+// Tests the properties of AF_XDP ports only: opening, sharing, refusing, restoring every setting.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ class XdpPortRootTest : public testing::Test {
   RingPort RingB() {
     return {network_->b.PacketSocket(), io::RingOptions{.ifindex = network_->b_index}};
   }
-  // The message of the error that opening throws.
+  // Returns the message of the error that opening throws.
   std::string Refusal(const Request& request) {
     try {
       OpenB(request);
@@ -71,7 +71,7 @@ class XdpPortRootTest : public testing::Test {
       return names;
     });
   }
-  // A program of somebody else's, as long as the descriptor is open.
+  // Attaches a foreign program, which stays as long as the descriptor is open.
   UniqueFd AttachForeign() {
     const bpf_insn pass[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_PASS},
                              {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
@@ -84,7 +84,7 @@ class XdpPortRootTest : public testing::Test {
     });
   }
 
-  // A process that has a port there, until it is killed.
+  // Kills a process that has a port on b0.
   void KillWithAPort() {
     const pid_t child = fork();
     if (child == 0) {
@@ -95,7 +95,7 @@ class XdpPortRootTest : public testing::Test {
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
   }
-  // The kernel lets go of a dead process's descriptors a little later.
+  // Waits for a condition: the kernel closes a killed process's descriptors a little later.
   static void Await(const std::function<bool()>& condition) {
     for (int i = 0; i < 1000 && !condition(); ++i) usleep(10000);
     EXPECT_TRUE(condition());
@@ -136,7 +136,7 @@ TEST_F(XdpPortRootTest, LeavesTheInterfacesAsTheyWereWhenItsProcessIsKilled) {
   Await([&] { return OffloadsOf(network_->b, "b0") == b; });
 }
 
-// The guardian of the dead one finds another that needs the offloads off.
+// The guardian of the killed process finds a second one that needs the offloads off.
 TEST_F(XdpPortRootTest, CanBeOpenedAtOnceAfterItsProcessWasKilled) {
   const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
   for (int i = 0; i < 20; ++i) {
@@ -151,7 +151,7 @@ TEST_F(XdpPortRootTest, CanBeOpenedAtOnceAfterItsProcessWasKilled) {
   EXPECT_EQ(OffloadsOf(network_->b, "b0"), b);
 }
 
-// Of ports on both ends, the first to go leaves what the other needs.
+// With ports on both ends, the first port to be closed leaves the settings that the second needs.
 TEST_F(XdpPortRootTest, SwitchesOffloadsOnWhenTheLastPortOfAPairIsClosed) {
   const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
   for (const bool b_is_first : {true, false}) {
@@ -239,7 +239,7 @@ TEST_F(XdpPortRootTest, ForwardsWithoutACopy) {
     ASSERT_TRUE(kept);
     EXPECT_FALSE(from.Keep(0)) << "it is the caller's";
     ASSERT_EQ(memory->data() + kept->address, received[0].bytes.data());
-    // The port takes back what was lent, but not this.
+    // The port takes back the lent frames, but not this one.
     ASSERT_EQ(from.Receive(received), 0u);
     memory->data()[kept->address + kept->length - 1] = std::byte{'!'};
     ASSERT_EQ(to.Send({&*kept, 1}), 1u);
@@ -344,10 +344,11 @@ TEST_F(XdpPortRootTest, RefusesFiltersThatItCannotApply) {
   EXPECT_EQ(ProgramsOfB(), "");
 }
 
-// The half without privilege: registers the memory, binds, and puts itself into the map.
+// The part without privilege: registers the memory, binds, and puts itself into the map.
 class UnprivilegedTest : public XdpPortRootTest {
  protected:
-  // What a child process of nobody's says that opens the port with so much locked memory.
+  // Opens the port in a child process of user nobody, with `locked` bytes of locked memory. Returns
+  // the child's message.
   std::string AsNobody(rlim_t locked) {
     int pipe[2];
     SystemCall("pipe", ::pipe(pipe));
@@ -372,7 +373,7 @@ class UnprivilegedTest : public XdpPortRootTest {
     opened.sockets = {};
     RingPort a = RingA();
     std::string said(500, '\0');
-    // The child binds at some time.
+    // The time at which the child binds is not known.
     for (;;) {
       pollfd wait{pipe[0], POLLIN, 0};
       if (poll(&wait, 1, 10) > 0) break;
@@ -400,7 +401,7 @@ TEST_F(UnprivilegedTest, HasFewerSlotsWhereThereIsLittleLockedMemory) {
   EXPECT_GE(FitLockedMemory({}, 1, 1500, 1, 0).slots, 256u) << "then opening says what is missing";
 }
 
-// Of the library's own programs: it passes everything.
+// Uses one of the library's own programs: it passes everything.
 TEST_F(XdpPortRootTest, LoadsBesideOthersOfADispatcher) {
   RingPort a = RingA();
   network_->b.In([&] {

@@ -17,14 +17,14 @@
 
 namespace viaduct::io {
 
-// One ring of a socket, of entries T. Its size is a power of two; indices count on and wrap at
+// One ring of a socket, of entries T. Its size is a power of two; indices increase and wrap at
 // 2^32.
 template <class T>
 class XdpRing {
  public:
   XdpRing() = default;
-  // Has the kernel make it (`option`: XDP_RX_RING...) and maps it. `producer`: this process is.
-  // Throws SystemError.
+  // Makes the kernel create the ring (`option`: XDP_RX_RING...) and maps it. `producer`: this
+  // process is the producer. Throws SystemError.
   XdpRing(int fd, int option, off_t offset, xdp_ring_offset xdp_mmap_offsets::*member,
           uint32_t size, bool producer)
       : size_(size), is_producer_(producer) {
@@ -54,26 +54,28 @@ class XdpRing {
   }
 
   uint32_t size() const { return size_; }
-  // Entries that may be written and published, or read and released.
+  // Returns the number of entries that may be written and published, or read and released.
   uint32_t Available() const {
     return is_producer_ ? size_ - (own_ - Load(consumer_)) : Load(producer_) - own_;
   }
-  // The index-th of those.
+  // Returns the index-th of the available entries.
   T& operator[](uint32_t index) const { return entries_[(own_ + index) & (size_ - 1)]; }
-  // Publishes so many of them, or gives them back.
+  // Publishes or releases `count` entries.
   void Advance(uint32_t count) {
     own_ += count;
     Publish();
   }
-  // A producer's last `count`, which the kernel has not looked at.
+  // Takes back a producer's last `count` entries, which the kernel has not read.
   void TakeBack(uint32_t count) {
     own_ -= count;
     Publish();
   }
-  // A producer's: how far the other has come, and this; both count on.
+  // A producer's positions: of the kernel's reading, and of this process's writing; both only
+  // increase.
   uint32_t consumed() const { return Load(consumer_); }
   uint32_t produced() const { return own_; }
-  // A consumer's entries that it has not given back, and that are so. Any thread.
+  // Counts a consumer's entries that it has not released, and for which `is_so` is true. Any
+  // thread.
   template <class Predicate>
   uint64_t CountWaiting(Predicate is_so) const {
     uint64_t count = 0;
@@ -81,7 +83,7 @@ class XdpRing {
     for (uint32_t i = first; i != end; ++i) count += is_so(entries_[i & (size_ - 1)]) ? 1 : 0;
     return count;
   }
-  // The kernel waits for a system call.
+  // Whether the kernel waits for a system call.
   bool NeedsWakeup() const {
     return (std::atomic_ref(*flags_).load(std::memory_order_relaxed) & XDP_RING_NEED_WAKEUP) != 0;
   }

@@ -1,4 +1,4 @@
-// The sending half of an AF_XDP port (port/xdp/xdp_port.h): one thread's.
+// The sending half of an AF_XDP port (port/xdp/xdp_port.h), used by one thread.
 #pragma once
 
 #include <atomic>
@@ -15,36 +15,36 @@
 
 namespace viaduct::io {
 
-// A frame in an XdpMemory that has been taken out of a port, and that is given to one.
+// A frame in an XdpMemory that was taken out of a port, or is given to one.
 struct XdpFrame {
-  uint64_t address = 0;  // of its first byte, from XdpMemory::data()
+  uint64_t address = 0;  // offset of the first byte from XdpMemory::data()
   uint32_t length = 0;
 };
 
 class XdpSender {
  public:
   // Makes the rings of a socket that is not bound yet. `control`: a socket of the interface's
-  // namespace. Both descriptors outlive this, but for its destructor. Takes chunks of its own from
-  // the memory. Throws SystemError; UsageError if the memory has too few.
+  // namespace. Both descriptors must stay open until the destructor runs. Takes chunks for sending
+  // from the memory. Throws SystemError; UsageError if the memory has too few.
   XdpSender(int fd, int control, int ifindex, uint32_t slots, std::shared_ptr<XdpMemory> memory);
   XdpSender(const XdpSender&) = delete;
   XdpSender& operator=(const XdpSender&) = delete;
-  // The socket is closed before: the kernel is done with the memory then.
+  // The socket must be closed before: then the kernel no longer uses the memory.
   ~XdpSender();
 
   void SetZeroCopy(bool on) { is_zero_copy_ = on; }
 
-  size_t Transmit(std::span<const FrameToSend> frames);  // AnyPort's
-  size_t Send(std::span<const XdpFrame> frames);         // XdpPort's
+  size_t Transmit(std::span<const FrameToSend> frames);  // for AnyPort::Transmit()
+  size_t Send(std::span<const XdpFrame> frames);         // for XdpPort::Send()
   std::span<const uint32_t> Refused() const { return refused_; }
   size_t BytesInFlight();
   void AddTo(PortCounters* counters) const;  // any thread
 
  private:
-  // What the ring's entry at this position is of, by position modulo the ring's size.
+  // The frame to which a ring entry belongs, by the entry's position modulo the ring's size.
   struct Sent {
-    uint32_t index = kEarlier;  // of the frame in this call
-    uint32_t bytes = 0;         // of the whole frame in its last entry; 0 in the others
+    uint32_t index = kEarlier;  // the frame's index in this call
+    uint32_t bytes = 0;         // the whole frame's, in its last entry; 0 in its other entries
   };
   static constexpr uint32_t kEarlier = ~uint32_t{0};
 
@@ -69,12 +69,12 @@ class XdpSender {
   std::shared_ptr<XdpMemory> memory_;
   XdpRing<xdp_desc> ring_;
   XdpRing<uint64_t> completed_;
-  std::vector<uint32_t> held_;           // by chunk: bytes that are being sent
-  std::vector<uint64_t> for_sending_;    // chunks of its own that are free
-  std::vector<uint8_t> is_for_sending_;  // by chunk
+  std::vector<uint32_t> held_;           // for each chunk: bytes that are being sent
+  std::vector<uint64_t> for_sending_;    // free chunks of this sender
+  std::vector<uint8_t> is_for_sending_;  // for each chunk
   std::vector<Sent> sent_;
   std::vector<uint32_t> refused_;
-  uint32_t processed_ = 0;  // position in the ring up to which the kernel has looked
+  uint32_t processed_ = 0;  // position in the ring up to which the kernel has read
   uint32_t entries_ = 0;    // written, not published
   size_t in_flight_ = 0;
   bool is_zero_copy_ = false;

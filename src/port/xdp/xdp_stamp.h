@@ -1,5 +1,5 @@
-// What the XDP program (port/xdp/redirect.bpf.c) writes before a frame that it gives to an AF_XDP
-// socket. Read by C and C++.
+// The stamp that the XDP program (port/xdp/redirect.bpf.c) writes before a frame that it gives to
+// an AF_XDP socket. Read by C and C++.
 #pragma once
 
 #define VIADUCT_XDP_STAMP 0x5644785374616d70ULL  // "VDxStamp"

@@ -14,9 +14,9 @@
 namespace viaduct::claim {
 namespace {
 
-// A handshake is less than a thousand bytes.
+// Maximum bytes before the key is shown. A handshake is less than a thousand bytes.
 constexpr size_t kMaxStrangeBytes = 16 * 1024;
-// Of an end that does not read what it is sent.
+// Maximum bytes that wait for a peer that does not read.
 constexpr size_t kMaxWaiting = 4 * kMaxOffer;
 
 bool MustWait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -72,7 +72,7 @@ void Channel::End() {
   output_ += tls_.Output();
   try {
     Flush();
-  } catch (const ChannelEnded&) {  // it knows
+  } catch (const ChannelEnded&) {  // the peer knows
     output_.clear();
   }
   shutdown(socket_.get(), SHUT_WR);

@@ -14,7 +14,7 @@
 
 namespace viaduct::claim {
 
-// The other end has closed the connection, or the network has failed.
+// The peer has closed the connection, or the network has failed.
 class ChannelEnded : public Error {
  public:
   explicit ChannelEnded(const std::string& message) : Error(message) {}
@@ -22,23 +22,24 @@ class ChannelEnded : public Error {
 
 class Channel {
  public:
-  // A connected socket. `context` must outlive this; `longest`: bytes of a line that may arrive.
+  // `socket`: connected. `context` must outlive this object. `longest`: maximum bytes of a received
+  // line.
   Channel(UniqueFd socket, const TlsContext& context, size_t longest);
 
   int fd() const { return socket_.get(); }
-  // What poll(2) is to look for.
+  // Returns the events for poll(2).
   short Events() const;
-  // Both ends have shown that they have the key.
+  // Whether both ends have shown that they have the key.
   bool IsOpen() const { return tls_.IsOpen(); }
 
-  // Sends what waits, and returns the lines that have arrived. Throws TlsError, MessageError or
-  // ChannelEnded.
+  // Sends the waiting bytes, and returns the lines that have arrived. Throws TlsError, MessageError
+  // or ChannelEnded.
   std::vector<std::string> Serve();
-  // For an open one; throws ChannelEnded where the other end takes nothing.
+  // Sends a line; the channel must be open. Throws ChannelEnded if the peer reads nothing.
   void Send(std::string_view line);
-  // Sends what the socket takes at once, and says that this end has nothing more to say.
+  // Sends the bytes that the socket takes at once, and ends this end's direction.
   void End();
-  // All that was to be sent has been.
+  // Whether all bytes have been sent.
   bool IsFlushed() const { return output_.empty(); }
 
  private:
@@ -48,12 +49,12 @@ class Channel {
   TlsSession tls_;
   ipc::LineBuffer lines_;
   std::string output_;
-  size_t strange_bytes_ = 0;  // from an end that has not yet shown the key
+  size_t strange_bytes_ = 0;  // bytes from a peer that has not yet shown the key
 };
 
-// The address of the socket's other end, or of its own.
+// Returns the address of the socket's peer.
 wire::IpAddress PeerAddress(int socket);
-// Sends small lines at once, and finds a machine that has gone.
+// Makes the socket send small lines at once, and detect a machine that has gone.
 void PrepareSocket(int socket);
 
 }  // namespace viaduct::claim

@@ -84,7 +84,7 @@ ControlClient::~ControlClient() {
   loop_.Forget(channel_->fd());
   try {
     if (has_node_) channel_->Send(Encode(Leave{has_failed_}));
-  } catch (const Error&) {  // the hub notices
+  } catch (const Error&) {  // the hub detects it
   }
   channel_->End();
 }
@@ -156,12 +156,12 @@ void ControlClient::Hear(const std::string& line) {
   if (has_node_) throw MessageError("the hub offers a second node");
   has_node_ = true;
   session_ = offer->session;
-  options_.node = offer->node;  // by name, from a hub that has been started again
+  options_.node = offer->node;  // requested by name from a hub that has been restarted
   options_.claimed(*offer, PeerAddress(channel_->fd()));
   SayAlive();  // from then on the hub keeps the node for the session
 }
 
-// Other addresses of the hub are tried at once; it is trouble when none is left.
+// Tries the hub's further addresses at once; reports trouble when none is left.
 void ControlClient::Fail(const std::string& why, bool is_answer) {
   if (connecting_) loop_.Forget(connecting_.get());
   connecting_.reset();

@@ -20,7 +20,8 @@ struct sockaddr_storage;
 
 namespace viaduct::claim {
 
-// "HUB", "HUB:PORT", "[2001:db8::1]:PORT", or an IPv6 address alone. Throws UsageError.
+// The name of a hub: "HUB", "HUB:PORT", "[2001:db8::1]:PORT", or an IPv6 address alone. Parse()
+// throws UsageError.
 struct HubName {
   std::string host;
   uint16_t port = kDefaultPort;
@@ -32,33 +33,35 @@ struct HubName {
 struct ClientOptions {
   Key key;
   HubName hub;
-  std::optional<std::string> node;     // absent: any
-  std::optional<TunnelKey> wireguard;  // this client's, for a hub that encrypts
-  // The node is this client's: at first, and after each time that the connection was lost. `hub` is
-  // where the control connection leads, and so the hub's VXLAN packets come from.
+  std::optional<std::string> node;     // absent: any node
+  std::optional<TunnelKey> wireguard;  // this client's key, for a hub that encrypts
+  // Called when the node is this client's: at first, and after each time that the connection was
+  // lost. `hub`: the control connection's remote address, and so the source of the hub's VXLAN
+  // packets.
   std::function<void(const Offer& offer, const wire::IpAddress& hub)> claimed;
-  // The connection cannot be made or was lost, or the hub refuses; another attempt follows unless
-  // Stop() is called. `is_answer`: the hub, or its lack of the key, says so.
+  // Called when the connection cannot be made or was lost, or the hub refuses; another attempt
+  // follows unless Stop() is called. `is_answer`: the reason is the hub's answer, or its lack of
+  // the key.
   std::function<void(const std::string& why, bool is_answer)> trouble;
 
   Duration beat = Duration::Seconds(1);
-  Duration silence = Duration::Seconds(5);  // after which the connection is lost
-  Duration timeout = Duration::Seconds(5);  // until the hub has answered
+  Duration silence = Duration::Seconds(5);  // limit of the hub's silence
+  Duration timeout = Duration::Seconds(5);  // for the hub's answer
   Duration pause = Duration::Seconds(1);    // between attempts
 };
 
 class ControlClient {
  public:
-  // Looks the hub's addresses up, and tries them in turn. The callbacks come from the loop, which
-  // must outlive this. Throws UsageError where the hub's name has no address.
+  // Resolves the hub's addresses, and tries them in turn. The loop calls the callbacks, and must
+  // outlive this object. Throws UsageError if the hub's name has no address.
   ControlClient(sys::EventLoop& loop, ClientOptions options);
-  // Tells the hub that the node is free, without waiting for it.
+  // Notifies the hub that the node is free, without waiting for it.
   ~ControlClient();
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
-  void Stop() { has_stopped_ = true; }  // nothing further is done
-  // What the destructor tells the hub: this machine could not become the node.
+  void Stop() { has_stopped_ = true; }  // does nothing further
+  // Makes the destructor report to the hub that this machine could not become the node.
   void NoteFailure() { has_failed_ = true; }
   bool HasNode() const { return has_node_; }
 
@@ -79,8 +82,8 @@ class ControlClient {
   ClientOptions options_;
   const TlsContext context_;
   std::vector<Address> addresses_;
-  size_t next_ = 0;      // of them, to be tried
-  UniqueFd connecting_;  // a socket whose connection is being made
+  size_t next_ = 0;      // index in addresses_ of the next to try
+  UniqueFd connecting_;  // a socket that is being connected
   std::unique_ptr<Channel> channel_;
   bool has_asked_ = false, has_node_ = false, has_stopped_ = false, has_failed_ = false;
   std::string session_;

@@ -55,7 +55,8 @@ uint16_t PortOf(int socket) {
                                         : reinterpret_cast<sockaddr_in6&>(own).sin6_port);
 }
 
-// Whose connections count together: an IPv6 host has a whole /64.
+// Returns the group of addresses whose connections are counted together: an IPv6 host has a whole
+// /64.
 wire::IpAddress GroupOf(wire::IpAddress address) {
   if (address.family == wire::Family::kIpv6) std::fill_n(address.bytes.begin() + 8, 8, uint8_t{0});
   return address;
@@ -76,16 +77,16 @@ struct ControlServer::Peer {
   const wire::IpAddress address;
   const Instant since;
   Instant heard;
-  Node* node = nullptr;     // that it has claimed
-  std::string offer;        // that has still to be confirmed
-  bool knows_node = false;  // it has spoken after it was sent the offer
-  bool is_refused = false;  // it goes when it has been told why
+  Node* node = nullptr;     // the node that it has claimed
+  std::string offer;        // offer that has not been confirmed yet
+  bool knows_node = false;  // the peer has sent a message after it was sent the offer
+  bool is_refused = false;  // the peer is dropped once the reason has been sent
 };
 
 struct ControlServer::Node {
   std::string name;
   Peer* peer = nullptr;
-  std::string session;     // of its client, or of who may return; "": of none
+  std::string session;     // session of the client, or of one that may return; "": none
   Instant reserved_until;  // for that session
 };
 
@@ -152,7 +153,8 @@ void ControlServer::Accept(int listener) {
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    // Without descriptors nobody is accepted until the next tick, which watches again.
+    // If there are no free descriptors, no client is accepted until the next tick, which watches
+    // again.
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     if (is_short) loop_.Forget(listener);
     return;
@@ -173,12 +175,12 @@ void ControlServer::Welcome(UniqueFd socket) {
         fd, std::make_unique<Peer>(std::move(socket), context_, address, MonotonicClock::Now()));
     Watch(*entry.first->second);
   } catch (const Error&) {
-    ++counters_.no_handshake;  // gone before it was welcome
+    ++counters_.no_handshake;  // gone before it was accepted
   }
 }
 
-// The oldest stranger goes, of the address that has most of them: who opens many connections and
-// says nothing is in nobody's way but its own.
+// Drops the oldest stranger, of the group of addresses that has most of them: a host that opens
+// many connections and sends nothing hinders only itself.
 void ControlServer::MakeRoom(const wire::IpAddress& newcomer) {
   if (Strangers() < options_.most_strangers) return;
   std::map<wire::IpAddress, int> count = {{GroupOf(newcomer), 1}};
@@ -232,7 +234,7 @@ void ControlServer::Read(Peer& peer) {
   }
 }
 
-// Returns whether the peer is to be heard further.
+// Returns whether further lines of the peer are read.
 bool ControlServer::Hear(Peer& peer, const std::string& line) {
   const FromClient message = ParseFromClient(line);
   peer.heard = MonotonicClock::Now();
@@ -258,7 +260,7 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
     return false;
   }
   const bool returns = !request.session.empty() && request.session == node->session;
-  if (node->peer != nullptr) Drop(node->peer->channel.fd(), true);  // its former connection
+  if (node->peer != nullptr) Drop(node->peer->channel.fd(), true);  // former connection
   Offer offer;
   try {
     offer = options_.claim({node->name, peer.address, returns, request.wireguard});
@@ -343,7 +345,7 @@ void ControlServer::Refuse(Peer& peer, const std::string& reason) {
   peer.is_refused = true;
   try {
     peer.channel.Send(Encode(Refusal{reason}));
-  } catch (const Error&) {  // it is gone, and needs to be told nothing
+  } catch (const Error&) {  // the peer is gone, and needs no message
   }
 }
 

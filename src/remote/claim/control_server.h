@@ -1,5 +1,5 @@
-// The hub's side of the control connection: who shows the key may claim a node, one node a client
-// and one client a node.
+// The hub's side of the control connection: a client that shows the key may claim a node, one node
+// per client and one client per node.
 #pragma once
 
 #include <cstdint>
@@ -19,70 +19,73 @@
 
 namespace viaduct::claim {
 
-// A client is about to get a node.
+// The claim of a client that is about to get a node.
 struct Claim {
   std::string node;
-  wire::IpAddress client;     // where its VXLAN packets come from, too
-  bool has_returned = false;  // it had the node before
+  wire::IpAddress client;     // the source of its VXLAN packets, too
+  bool has_returned = false;  // the client had the node before
   std::optional<TunnelKey> wireguard = {};
 };
 
 struct ServerOptions {
   Key key;
   uint16_t port = kDefaultPort;  // TCP; 0: the kernel chooses
-  // What to listen on; empty: all addresses, IPv4 and, where there is any, IPv6.
+  // The addresses to listen on; empty: all addresses, IPv4 and, if the machine has it, IPv6.
   std::vector<wire::IpAddress> addresses;
-  std::vector<std::string> nodes;  // that may be claimed; "any" takes the first that is free
-  // What the client gets, but its session. Throws Error, whose text the client is told, to refuse.
+  std::vector<std::string> nodes;  // nodes that may be claimed; "any" takes the first that is free
+  // Returns what the client gets, except its session. Throws Error to refuse; its text is sent to
+  // the client.
   std::function<Offer(const Claim&)> claim;
-  // The client gets it not until Confirm(): where what `claim` does takes its time.
+  // The client does not get the node until Confirm(): for a `claim` whose effect takes time.
   bool confirms = false;
-  // The client has left, or is silent: what comes from its address is nobody's from now on.
+  // Called when the client has left, or is silent: frames from its address belong to no client from
+  // then on.
   std::function<void(const std::string& node)> release = [](const std::string&) {};
 
-  Duration beat = Duration::Seconds(1);          // how often each end says that it is alive
-  Duration silence = Duration::Seconds(5);       // after which the other is gone
-  Duration reservation = Duration::Seconds(60);  // for which a client that is gone may return
+  Duration beat = Duration::Seconds(1);          // interval of each end's "alive" messages
+  Duration silence = Duration::Seconds(5);       // maximum silence of a peer; then it is gone
+  Duration reservation = Duration::Seconds(60);  // during which a client that is gone may return
   Duration timeout = Duration::Seconds(5);       // from a connection to its claim
-  size_t most_strangers = 256;  // connections that have not claimed; the oldest goes
+  size_t most_strangers = 256;  // connections without a claim; then the oldest is dropped
   size_t most_clients = 4096;
 };
 
-// Since the start, but `clients`.
+// Sums since the start, except `clients`.
 struct ServerCounters {
-  uint64_t clients = 0;   // that have a node now
-  uint64_t claims = 0;    // that were granted
-  uint64_t returns = 0;   // of them: by who had the node before
-  uint64_t releases = 0;  // of a node, for whatever reason
-  uint64_t silent = 0;    // of them: the client said nothing for too long
+  uint64_t clients = 0;   // clients that have a node now
+  uint64_t claims = 0;    // claims that were granted
+  uint64_t returns = 0;   // granted claims of a client that had the node before
+  uint64_t releases = 0;  // releases of a node, for any reason
+  uint64_t silent = 0;    // releases of a client that was silent for too long
   // Refused connections and claims.
   uint64_t wrong_key = 0;
-  uint64_t no_handshake = 0;  // what came was not TLS 1.3 as it should be
+  uint64_t no_handshake = 0;  // connections without a correct TLS 1.3 handshake
   uint64_t too_slow = 0;      // no claim within the timeout
   uint64_t too_many = 0;      // connections
-  uint64_t malformed = 0;     // messages, of a client that has the key
+  uint64_t malformed = 0;     // messages of a client that has the key
   uint64_t unknown_node = 0;
-  uint64_t taken = 0;  // the node is another's, or kept for one
+  uint64_t taken = 0;  // the node is another client's, or reserved for one
   uint64_t none_free = 0;
   uint64_t refused_by_hub = 0;
-  uint64_t given_back = 0;  // by a client that could not become the node
+  uint64_t given_back = 0;  // nodes whose client could not become the node
 };
 
 class ControlServer {
  public:
-  // Listens at once. The loop must outlive this. Throws SystemError.
+  // Listens at once. The loop must outlive this object. Throws SystemError.
   ControlServer(sys::EventLoop& loop, ServerOptions options);
   // Ends all connections; releases no node.
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  // What `claim` did for this node is done. Nothing happens if no client waits for it.
+  // Sends the client its node, as the effect of `claim` is complete. Does nothing if no client
+  // waits for it.
   void Confirm(const std::string& node);
 
   uint16_t port() const { return port_; }
   const ServerCounters& counters() const { return counters_; }
-  // Node and address of each client.
+  // Returns the node and address of each client.
   std::map<std::string, wire::IpAddress> Clients() const;
 
  private:
@@ -111,12 +114,12 @@ class ControlServer {
   const ServerOptions options_;
   const TlsContext context_;
   std::vector<UniqueFd> listeners_;
-  std::map<int, std::unique_ptr<Peer>> peers_;  // by descriptor
+  std::map<int, std::unique_ptr<Peer>> peers_;  // key: the descriptor
   std::vector<Node> nodes_;
   std::map<std::string, size_t> node_by_name_;
   ServerCounters counters_;
   uint16_t port_;
-  std::shared_ptr<bool> alive_;  // for actions of the loop, which cannot be taken back
+  std::shared_ptr<bool> alive_;  // for actions of the loop, which cannot be cancelled
 };
 
 }  // namespace viaduct::claim

@@ -22,7 +22,7 @@ Key KeyOf(uint8_t number) {
 
 wire::IpAddress Address(const char* text) { return wire::IpAddress::Parse(text); }
 
-// A TCP connection to a port of this machine, which blocks.
+// Returns a blocking TCP connection to a port of this machine.
 UniqueFd ConnectTo(uint16_t port) {
   UniqueFd connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in there{};
@@ -127,7 +127,7 @@ TEST_F(ControlTest, AClientThatCannotBeTheNodeSaysSo) {
   EXPECT_EQ(server_->counters().given_back, 1u);
 }
 
-// It gave up before it was told: it cannot return, and tries again as anybody.
+// The client gave up before it got the offer: it cannot return, and tries again as a new one.
 TEST_F(ControlTest, ANodeIsNotKeptForAClientThatDoesNotKnowOfIt) {
   ServerOptions options = Defaults();
   options.confirms = true;
@@ -215,7 +215,7 @@ TEST_F(ControlTest, AnOfferWaitsUntilItIsTrue) {
   Serve(options);
   Client& client = Join("n1");
   ASSERT_TRUE(Await([&] { return claims_.size() == 1; }));
-  server_->Confirm("n2");  // nobody waits for that
+  server_->Confirm("n2");  // no client waits for that
   Pass(Duration::Milliseconds(100));
   EXPECT_TRUE(client.offers.empty());
   server_->Confirm("n1");
@@ -226,7 +226,7 @@ TEST_F(ControlTest, AnOfferWaitsUntilItIsTrue) {
   EXPECT_TRUE(client.troubles.empty());
 }
 
-// A client by hand, which says only what it is told to.
+// A client under the test's control, which sends only what the test sends.
 class Puppet {
  public:
   Puppet(uint16_t port, uint8_t key)
@@ -335,7 +335,7 @@ TEST_F(ControlTest, AClientFindsAHubThatWasStartedAgain) {
   EXPECT_NE(client.offers[1].session, client.offers[0].session);
 }
 
-// A machine in the middle that hears the client's bytes, and says them again.
+// A machine in the middle that receives the client's bytes, and sends them again.
 TEST_F(ControlTest, AReplayedClientGetsNothing) {
   UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in own{};
@@ -387,7 +387,7 @@ TEST_F(ControlTest, WhoSaysNothingIsSentAway) {
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 1; }));
   char byte;
   EXPECT_EQ(recv(stranger.get(), &byte, 1, MSG_DONTWAIT), 0) << "the connection is closed";
-  Puppet keyed(server_->port(), 1);  // nor who has the key, but claims nothing
+  Puppet keyed(server_->port(), 1);  // a client that has the key but claims nothing is dropped, too
   ASSERT_TRUE(Await([&] { return keyed.IsOpen(); }));
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 2; }));
 }

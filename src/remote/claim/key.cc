@@ -74,7 +74,7 @@ void MakeFolders(const fs::path& folder) {
   }
 }
 
-// The file is complete before it has its name.
+// Makes a key. The file is complete before it has its name.
 void MakeKey(const std::string& file) {
   Key key;
   const ssize_t got = getrandom(key.secret.data(), key.secret.size(), 0);

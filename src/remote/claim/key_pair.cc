@@ -10,7 +10,7 @@
 namespace viaduct::claim {
 namespace {
 
-constexpr size_t kBase64Length = 44;  // of 32 bytes
+constexpr size_t kBase64Length = 44;  // characters for 32 bytes
 
 void Check(int result) {
   if (result != 1) throw Error("OpenSSL makes no X25519 key");
@@ -20,7 +20,7 @@ void Check(int result) {
 
 TunnelKey TunnelKey::Parse(std::string_view text) {
   TunnelKey key;
-  std::array<uint8_t, 33> decoded;  // with what the padding stands for
+  std::array<uint8_t, 33> decoded;  // with the byte for which the padding stands
   const bool is_key =
       text.size() == kBase64Length && text.ends_with('=') && text[kBase64Length - 2] != '=' &&
       EVP_DecodeBlock(decoded.data(), reinterpret_cast<const uint8_t*>(text.data()),

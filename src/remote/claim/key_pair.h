@@ -1,4 +1,4 @@
-// X25519 keys (RFC 7748), with which WireGuard knows who is who.
+// X25519 keys (RFC 7748), by which WireGuard identifies peers.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace viaduct::claim {
 
-// Public or secret.
+// A public or secret key.
 struct TunnelKey {
   std::array<uint8_t, 32> bytes{};
 
-  // Base64 (RFC 4648, section 4), as wg(8) writes it: 44 characters. Throws UsageError.
+  // Parses base64 (RFC 4648, section 4), as wg(8) writes it: 44 characters. Throws UsageError.
   static TunnelKey Parse(std::string_view text);
   std::string ToString() const;
   friend auto operator<=>(const TunnelKey&, const TunnelKey&) = default;

@@ -80,7 +80,7 @@ TEST_F(ClaimKey, ThatIsNoneIsRefused) {
     WriteFile(file(), text);
     EXPECT_NE(Refusal().find("not a key"), std::string::npos) << text;
   }
-  WriteFile(file(), good.substr(0, 64));  // an editor's, without the end of the line
+  WriteFile(file(), good.substr(0, 64));  // an editor may omit the end of the line
   EXPECT_EQ(Refusal(), "");
   std::filesystem::remove(file());
   mkfifo(file().c_str(), 0600);

@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxNameLength = 253;    // RFC 1035, 2.3.4, as text
-constexpr size_t kMaxNodeLength = 255;    // of a file's name, which a record's is
+constexpr size_t kMaxNodeLength = 255;    // maximum of a file name, which a record's is
 constexpr size_t kMaxSessionLength = 64;  // characters
 constexpr size_t kMaxAddresses = 256, kMaxRoutes = 16384, kMaxNames = 65536;
 constexpr int kMinMtu = 68, kMinIpv6Mtu = 1280;
@@ -38,7 +38,7 @@ int64_t WholeNumber(const json& object, const char* key, int64_t low, int64_t hi
   return number;
 }
 
-// A text that may be printed and stand in a file's name.
+// Returns a text that may be printed and be part of a file name.
 std::string Word(const json& value, const char* key, size_t longest) {
   if (!value.is_string()) Refuse(key, "is no text");
   const auto& text = value.get_ref<const std::string&>();
@@ -107,7 +107,8 @@ std::map<std::string, std::vector<wire::IpAddress>> ReadNames(const json& object
   return names;
 }
 
-// IPv6 forbids less (RFC 8200, 5), and the kernel would have no IPv6 on the interface.
+// Refuses less than the minimum of IPv6 (RFC 8200, 5): the kernel would have no IPv6 on the
+// interface.
 void CheckMtu(const Offer& offer) {
   const bool has_ipv6 = std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
     return prefix.address.family == wire::Family::kIpv6;

@@ -1,5 +1,5 @@
-// What a hub and its clients say to each other on the control connection (docs/remote.md): JSON,
-// one object a line.
+// The messages between a hub and its clients on the control connection (docs/remote.md): JSON, one
+// object a line.
 //
 //   client  {"claim": NODE or null, "session": TOKEN, "version": 1, "wireguard": PUBLIC KEY},
 //           {"alive": true}, {"leave": true, "failed": BOOLEAN}
@@ -23,31 +23,31 @@
 namespace viaduct::claim {
 
 inline constexpr int kVersion = 1;
-// TCP port of a hub's control connection: the number of VXLAN's UDP port, so that a firewall has
-// one number to let through.
+// TCP port of a hub's control connection: the number of VXLAN's UDP port, so that a firewall has to
+// pass one number.
 inline constexpr uint16_t kDefaultPort = 4789;
-// Bytes of a line, without its end. An offer has the names of all nodes of a scenario.
+// Maximum bytes of a line, without its end. An offer has the names of all nodes of a scenario.
 inline constexpr size_t kMaxRequest = 64 * 1024;
 inline constexpr size_t kMaxOffer = 1024 * 1024;
 
-// The other end does not keep to the protocol.
+// The peer violates the protocol.
 class MessageError : public Error {
  public:
   explicit MessageError(const std::string& message) : Error(message) {}
 };
 
-// A client asks for a node.
+// A client's request for a node.
 struct Request {
-  std::optional<std::string> node;          // absent: any that is free
-  std::string session;                      // of the offer that it had; "": none
-  std::optional<TunnelKey> wireguard = {};  // the client's, for a hub that encrypts
+  std::optional<std::string> node;          // absent: any free node
+  std::string session;                      // the session of the client's former offer; "": none
+  std::optional<TunnelKey> wireguard = {};  // the client's key, for a hub that encrypts
 };
 struct Alive {};
-// The node is free at once.
+// A client's message that it leaves: the node is free at once.
 struct Leave {
   bool has_failed = false;  // the client could not become the node
 };
-// The hub does not give a node, and why.
+// The hub's refusal to give a node, with the reason.
 struct Refusal {
   std::string reason;
 };
@@ -59,44 +59,45 @@ struct Route {
   bool operator==(const Route&) const = default;
 };
 
-// The client's VXLAN packets go to the hub inside of WireGuard.
+// The tunnel through which the client's VXLAN packets are sent to the hub inside WireGuard.
 struct EncryptedTunnel {
   TunnelKey key;      // the hub's
-  uint16_t port = 0;  // UDP, of the hub's WireGuard
-  // Between which VXLAN's packets are sent inside: IPv4, in networks that nobody else sees.
+  uint16_t port = 0;  // UDP port of the hub's WireGuard
+  // The addresses between which VXLAN packets are sent inside: IPv4, in networks that only the two
+  // ends see.
   wire::IpAddress hub, client;
 
   bool operator==(const EncryptedTunnel&) const = default;
 };
 
-// What a client needs to be a node.
+// The data that a client needs to be a node.
 struct Offer {
   std::string node;
   uint32_t vni = 0;   // VXLAN network identifier, 1 to 2^24 - 1
   uint16_t port = 0;  // the hub's and the client's UDP port
-  int mtu = 1500;     // of the client's interface: bytes of an IP packet
+  int mtu = 1500;     // MTU of the client's interface: bytes of an IP packet
   wire::MacAddress mac;
   std::vector<wire::IpPrefix> addresses;
-  // Gateways of the default routes, one a family at most. 0.0.0.0: every address is on the client's
-  // link.
+  // The gateways of the default routes, at most one per family. 0.0.0.0: every address is on the
+  // client's link.
   std::vector<wire::IpAddress> gateways;
   std::vector<Route> routes;
-  std::map<std::string, std::vector<wire::IpAddress>> names;  // of the network's nodes
-  std::string session;  // with it a client that lost its connection gets the node back
+  std::map<std::string, std::vector<wire::IpAddress>> names;  // names of the network's nodes
+  std::string session;  // lets a client that lost its connection get the node back
   std::optional<EncryptedTunnel> wireguard;  // absent: VXLAN is not encrypted
 
   bool operator==(const Offer&) const = default;
 };
 
-// An offer as JSON, and back. What ReadOffer() returns is within the bounds that a kernel sets:
-// numbers, addresses, and names that can stand in hosts(5). Throws MessageError.
+// Converts an offer to JSON and back. The result of ReadOffer() is within the limits of a kernel:
+// numbers, addresses, and names that are valid in hosts(5). Throws MessageError.
 nlohmann::json WriteOffer(const Offer& offer);
 Offer ReadOffer(const nlohmann::json& json);
-// The same for the member "wireguard" of one.
+// Converts the member "wireguard" of an offer to JSON and back. Throws MessageError.
 nlohmann::json WriteTunnel(const EncryptedTunnel& tunnel);
 EncryptedTunnel ReadTunnel(const nlohmann::json& json);
 
-// One line each, without its end.
+// Returns a message as one line, without its end.
 std::string Encode(const Request& request);
 std::string Encode(const Alive&);
 std::string Encode(const Leave&);
@@ -105,7 +106,7 @@ std::string Encode(const Offer& offer);
 
 using FromClient = std::variant<Alive, Request, Leave>;
 using FromHub = std::variant<Alive, Offer, Refusal>;
-// Throw MessageError.
+// Parse one line. Throw MessageError.
 FromClient ParseFromClient(std::string_view line);
 FromHub ParseFromHub(std::string_view line);
 

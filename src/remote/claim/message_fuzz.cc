@@ -1,6 +1,6 @@
-// Whatever arrives on a control connection, it is understood or refused with a MessageError; an
-// offer that is understood is the same when it has been written and read again, and a hub's key
-// opens for no bytes that were made without it. The first byte chooses who gets the rest.
+// Fuzz target: all bytes on a control connection are parsed or refused with a MessageError; a
+// parsed offer is the same when it has been written and read again, and a hub's key opens for no
+// bytes that were made without it. The first byte chooses the parser of the rest.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

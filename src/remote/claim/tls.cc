@@ -16,7 +16,8 @@ void Check(bool is_good, const char* what) {
   if (!is_good) throw Error(std::string("OpenSSL cannot ") + what);
 }
 
-// A "session" with the key, as OpenSSL has external PSKs. The caller owns it.
+// Returns a "session" with the key, the form in which OpenSSL has external PSKs. The caller owns
+// it.
 SSL_SESSION* SessionOf(SSL* connection, const Key& key) {
   SSL_SESSION* session = SSL_SESSION_new();
   const SSL_CIPHER* suite = SSL_CIPHER_find(connection, kSuite);
@@ -34,7 +35,8 @@ const TlsContext& ContextOf(SSL* connection) {
   return *static_cast<const TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
 }
 
-// The hub's: without a session the handshake goes on to certificates, of which there are none.
+// The hub's callback: without a session the handshake continues with certificates, of which there
+// are none.
 int FindKey(SSL* connection, const unsigned char* identity, size_t length, SSL_SESSION** session) {
   const TlsContext& context = ContextOf(connection);
   *session = nullptr;
@@ -46,7 +48,7 @@ int FindKey(SSL* connection, const unsigned char* identity, size_t length, SSL_S
   return *session != nullptr ? 1 : 0;
 }
 
-// The client's.
+// The client's callback.
 int UseKey(SSL* connection, const EVP_MD*, const unsigned char** identity, size_t* length,
            SSL_SESSION** session) {
   const TlsContext& context = ContextOf(connection);
@@ -77,7 +79,7 @@ TlsContext::TlsContext(Role role, const Key& key)
     SSL_CTX_set_psk_find_session_callback(context_, FindKey);
   } else {
     SSL_CTX_set_psk_use_session_callback(context_, UseKey);
-    // A server that shows a certificate instead of the key: none is trusted.
+    // No certificate is trusted: a server might show one instead of the key.
     SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
   }
 }
@@ -89,13 +91,13 @@ TlsSession::TlsSession(const TlsContext& context)
   Check(session_ != nullptr, "make a TLS session");
   BIO* const in = BIO_new(BIO_s_mem());
   BIO* const out = BIO_new(BIO_s_mem());
-  SSL_set_bio(session_, in, out);  // which owns them
+  SSL_set_bio(session_, in, out);  // takes ownership of both
   SSL_set_app_data(session_, this);
   if (context.role() == TlsContext::Role::kHub) {
     SSL_set_accept_state(session_);
   } else {
     SSL_set_connect_state(session_);
-    Advance();  // the first flight
+    Advance();  // produces the first flight
   }
 }
 
@@ -118,7 +120,7 @@ bool TlsSession::Advance() {
     if (SSL_get_error(session_, result) != SSL_ERROR_WANT_READ) Fail(result);
     return false;
   }
-  // Resumed, in OpenSSL's words: by the key, not by a certificate.
+  // Resumed, in OpenSSL's terms: with the key, not with a certificate.
   if (SSL_session_reused(session_) != 1) throw TlsError("the hub has not shown the key", true);
   is_open_ = true;
   return true;
@@ -145,8 +147,8 @@ void TlsSession::Fail(int result) {
   const unsigned long error = ERR_peek_error();
   const int reason = SSL_get_error(session_, result) == SSL_ERROR_SSL ? ERR_GET_REASON(error) : 0;
   ERR_clear_error();
-  // A hub without this key finds nothing that it could go on with; one that has another key by the
-  // same name finds a wrong binder.
+  // A hub without this key finds nothing with which it could continue; a hub with another key of
+  // the same name finds a wrong binder.
   const bool says_so = reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE ||
                        reason == SSL_R_TLSV1_ALERT_DECRYPT_ERROR ||
                        reason == SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER;

@@ -14,7 +14,7 @@ struct ssl_st;
 
 namespace viaduct::claim {
 
-// The other end does not speak TLS as it should, or has another key.
+// The peer violates the TLS protocol, or has another key.
 class TlsError : public Error {
  public:
   TlsError(const std::string& message, bool is_key) : Error(message), is_key_(is_key) {}
@@ -24,7 +24,7 @@ class TlsError : public Error {
   bool is_key_;
 };
 
-// What all connections of one end share.
+// The state that all connections of one end share.
 class TlsContext {
  public:
   enum class Role { kHub, kClient };
@@ -41,33 +41,33 @@ class TlsContext {
  private:
   const Role role_;
   const Key key_;
-  const std::string identity_;  // of the key, in the clear on the wire
+  const std::string identity_;  // the key's; sent unencrypted
   ssl_ctx_st* context_;
 };
 
 // One connection.
 class TlsSession {
  public:
-  explicit TlsSession(const TlsContext& context);  // which must outlive it
+  explicit TlsSession(const TlsContext& context);  // the context must outlive it
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // Takes bytes of the wire, and returns those that they say. Throws TlsError; what Output() has
-  // then tells the other end so.
+  // Takes bytes from the wire, and returns the decrypted ones. Throws TlsError; then Output() has
+  // the alert for the peer.
   std::string Take(std::string_view wire);
-  // Both ends have shown that they have the key.
+  // Whether both ends have shown that they have the key.
   bool IsOpen() const { return is_open_; }
-  // The other end says that it has ended.
+  // Whether the peer has ended the session.
   bool HasEnded() const { return has_ended_; }
-  // For an open one.
+  // Encrypts bytes; the session must be open.
   void Send(std::string_view text);
-  // Says that this end ends.
+  // Ends this end's direction.
   void End();
-  // Bytes for the wire.
+  // Returns the bytes for the wire.
   std::string Output();
 
-  // By the callbacks of OpenSSL: the other end named a key that this one has not.
+  // Called by the callbacks of OpenSSL: the peer named a key that this end does not have.
   void NoteUnknownKey() { knows_other_key_ = true; }
 
  private:

@@ -53,7 +53,7 @@ TEST(ClaimTls, WhoHasTheKeyIsHeard) {
   EXPECT_TRUE(ends.hub.HasEnded());
 }
 
-// The error of whom says so, the other's with the alert that it gets.
+// Returns the error of a session that receives `wire`.
 std::optional<TlsError> ErrorOf(TlsSession& session, const std::string& wire) {
   try {
     session.Take(wire);
@@ -74,7 +74,7 @@ TEST(ClaimTls, AnotherKeyIsRefusedAndBothEndsKnowWhy) {
 
 TEST(ClaimTls, WhatIsNotTlsIsRefused) {
   const TlsContext context(Role::kHub, SomeKey(1));
-  const std::string record("\x16\x03\x01\x02\x00", 5);  // of a handshake
+  const std::string record("\x16\x03\x01\x02\x00", 5);  // header of a handshake record
   for (const std::string& text :
        {std::string("GET / HTTP/1.1\r\n\r\n"), record, std::string("{\"claim\":null}\n")}) {
     TlsSession session(context);
@@ -98,7 +98,7 @@ TEST(ClaimTls, ReplayedBytesOpenNothing) {
   EXPECT_FALSE(another.IsOpen());
 }
 
-// A server with a certificate that signs itself.
+// A server with a self-signed certificate.
 struct Impostor {
   Impostor() : context(SSL_CTX_new(TLS_server_method())) {
     EVP_PKEY* const key = EVP_EC_gen("P-256");

@@ -30,7 +30,7 @@ constexpr uint16_t kFirstFreePort = 1024;
 
 wire::IpAddress HubInside() { return wire::IpAddress::FromIpv4(kHubInside); }
 
-// In the namespace, non-blocking, bound to the hub's address there.
+// Returns a non-blocking socket in the namespace, bound to the hub's address there.
 UniqueFd OpenInnerSocket(int network) {
   const sys::NamespaceScope scope(network);
   UniqueFd inner(SystemCall(

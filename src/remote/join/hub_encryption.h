@@ -1,5 +1,5 @@
 // The encryption of a hub's tunnels: an inner network (remote/join/inner_network.h) in which the
-// hub's VXLAN socket is, and whose other ends are its clients.
+// hub's VXLAN socket is, and whose remote ends are its clients.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,21 @@
 
 namespace viaduct::emulate {
 
-// Root's half makes it, with a fresh key, and removes it however this process ends. There must be a
-// steward (sys/privilege/halves.h).
+// Makes the inner network in root's half, with a fresh key; root's half removes it however this
+// process ends. There must be a steward (sys/privilege/halves.h).
 class HubEncryption {
  public:
-  // `port`: UDP, of WireGuard; 0: any. Throws EnvironmentError if the kernel has no WireGuard,
+  // `port`: UDP port of WireGuard; 0: any. Throws EnvironmentError if the kernel has no WireGuard,
   // UsageError if the port is in use.
   explicit HubEncryption(uint16_t port);
 
   int fd() const { return root_.fd(); }  // readable when root's half has ended
-  // Of the inner network, bound to the hub's address there and VXLAN's port.
+  // Returns the socket of the inner network, bound to the hub's address there and VXLAN's port.
   int inner_socket() const { return inner_socket_.get(); }
 
-  // What the client of this VNI needs. From now on the key's owner, and who has the address, can
-  // send as this client. Throws UsageError where another client has the key.
+  // Returns the tunnel data that the client of this VNI needs. From now on the owner of the key,
+  // and a host that has the address, can send as this client. Throws UsageError if another client
+  // has the key.
   claim::EncryptedTunnel Admit(uint32_t vni, const claim::TunnelKey& key,
                                const wire::IpAddress& client);
   void Dismiss(const claim::TunnelKey& key);
@@ -41,16 +42,16 @@ class HubEncryption {
   UniqueFd inner_socket_;
 };
 
-// Root's half: the service.
+// The service of root's half.
 inline constexpr ipc::Service kHubService = {"hub", 1};
 enum class HubRequest : uint16_t {
   kBuild = ipc::kFirstRequest,  // secret, port; reply: port; the inner socket
-  kSetPeer,                     // an InnerNetwork::Other; reply: nothing
-  kRemovePeer,                  // key; reply: nothing
+  kSetPeer,                     // an InnerNetwork::Other; reply: empty
+  kRemovePeer,                  // key; reply: empty
 };
 void KeepHubEncryption(UniqueFd connection, const sys::Identity& user);
 
-// Another end as the user's half names it, and back. Throws UsageError.
+// Converts a remote end to JSON, for root's half, and back. Throws UsageError.
 nlohmann::json EncodeOther(const InnerNetwork::Other& other);
 InnerNetwork::Other DecodeOther(const nlohmann::json& json);
 

@@ -13,13 +13,13 @@
 namespace viaduct::emulate {
 namespace {
 
-// The kernel looks a new interface's name up in the current namespace too.
+// The kernel also looks up a new interface's name in the current namespace.
 constexpr char kInterface[] = "viaduct-wg";
-constexpr int kUsualMtu = 1420;  // of WireGuard over either family on Ethernet
+constexpr int kUsualMtu = 1420;  // MTU of WireGuard over either family on Ethernet
 constexpr int kMinMtu = 576, kMaxMtu = 65535;
 // UDP, WireGuard's header and its authentication tag.
 constexpr int kWireguardOverhead = 8 + 16 + 16;
-// The other end may be behind a firewall or NAT, which forgets it if it is silent.
+// The remote end may be behind a firewall or NAT, which forgets it if it is silent.
 constexpr uint16_t kKeepalive = 10;  // s
 
 wire::IpPrefix HostPrefix(const wire::IpAddress& address) {
@@ -33,7 +33,7 @@ int InnerMtu(const wire::IpAddress& outer) {
   try {
     return std::clamp(sys::PathMtu(outer) - header - kWireguardOverhead, kMinMtu, kMaxMtu);
   } catch (const SystemError&) {
-    return kUsualMtu;  // without a route nothing is known
+    return kUsualMtu;  // there is no route, so the MTU is not known
   }
 }
 
@@ -80,8 +80,8 @@ void InnerNetwork::Remove(const claim::TunnelKey& key) {
   AdjustMtu();
 }
 
-// There is one interface for all: the narrowest way's. Longer packets are divided before they are
-// encrypted, not after: datagrams in parts are what networks lose.
+// Sets the MTU of the one interface to the smallest of all paths. Longer packets are divided before
+// they are encrypted, not after: networks tend to lose divided datagrams.
 void InnerNetwork::AdjustMtu() {
   int mtu = others_.empty() ? kUsualMtu : kMaxMtu;
   for (const auto& [key, known] : others_) mtu = std::min(mtu, known.mtu);

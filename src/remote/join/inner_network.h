@@ -1,8 +1,8 @@
-// A network of its own that only WireGuard leads to: what is sent in it reaches, encrypted, the
-// other ends of tunnels and nobody else.
+// A separate network that only WireGuard leads to: packets sent in it reach, encrypted, only the
+// remote ends of tunnels.
 //
 //   inner namespace                        current namespace
-//   WireGuard (an inner IPv4 address) .... its UDP socket ---- the other ends
+//   WireGuard (an inner IPv4 address) .... its UDP socket ---- the remote ends
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,25 @@
 
 namespace viaduct::emulate {
 
-// Made in the current namespace by a single-threaded process as root, and found by nobody else: it
-// lives as long as this object, and the sockets in it, and so needs no record.
+// Made in the current namespace by a single-threaded process as root. No other process finds it: it
+// exists as long as this object and the sockets in it, and so needs no record.
 class InnerNetwork {
  public:
-  // `port`: UDP, of WireGuard; 0: any. Throws EnvironmentError if the kernel has no WireGuard,
+  // `port`: UDP port of WireGuard; 0: any. Throws EnvironmentError if the kernel has no WireGuard,
   // UsageError if the port is in use, or SystemError.
   InnerNetwork(const claim::TunnelKey& secret, const wire::IpAddress& own, uint16_t port);
 
   int fd() const { return namespace_.get(); }
   uint16_t Port() { return wireguard_->Port(); }
 
-  // Another end: its inner address, and its address outside, with its port if this end is to speak
-  // first. It replaces one of this key, which has to introduce itself again. Throws UsageError
-  // where one with another key has the inner address, or one with another address the key.
+  // A remote end: its inner address, and its outer address, with its port if the local end must
+  // send first. Set() replaces an end with this key, which must introduce itself again. Throws
+  // UsageError if an end with another key has the inner address, or one with another address the
+  // key.
   struct Other {
     claim::TunnelKey key;
     wire::IpAddress inner, outer;
-    uint16_t port = 0;  // 0: the other speaks first
+    uint16_t port = 0;  // 0: the remote end sends first
   };
   void Set(const Other& other);
   void Remove(const claim::TunnelKey& key);
@@ -52,7 +53,8 @@ class InnerNetwork {
   int ifindex_ = 0, mtu_ = 0;
 };
 
-// Bytes of a packet that WireGuard can carry to this address so that what it sends is not divided.
+// Returns the bytes of a packet that WireGuard can carry to this address without dividing its own
+// packets.
 int InnerMtu(const wire::IpAddress& outer);
 
 }  // namespace viaduct::emulate

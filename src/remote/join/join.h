@@ -1,4 +1,4 @@
-// A node of a hub on this machine: `viaduct join`.
+// A hub's node on this machine: `viaduct join`.
 #pragma once
 
 #include <string>
@@ -19,14 +19,15 @@ class Join {
   // Throws UsageError, EnvironmentError or SystemError, and then leaves nothing behind.
   explicit Join(const JoinRequest& request);
 
-  const std::string& name() const { return name_; }  // of the record
+  const std::string& name() const { return name_; }  // the record's name
   int fd() const { return root_.fd(); }              // readable when root's half has ended
   const std::string& interface() const { return interface_; }
 
-  // The hub of an encrypted node knows this end anew (JoinNetwork::ChangeHub()). Throws UsageError.
+  // Sets the new tunnel of an encrypted hub (JoinNetwork::ChangeHub()). Throws UsageError.
   void ChangeHub(const claim::EncryptedTunnel& tunnel);
 
-  // The options for StartProgram() that run these words, or the login shell if there are none.
+  // Returns the options for StartProgram() that run these words; if there are none, the login
+  // shell.
   privilege::ProgramOptions Program(const std::vector<std::string>& words) const;
   // Starts the program: StartKeptProgram() (sys/privilege/program_keeper.h).
   UniqueFd StartProgram(const privilege::ProgramOptions& program);

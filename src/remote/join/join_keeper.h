@@ -12,12 +12,12 @@ namespace viaduct::emulate {
 inline constexpr ipc::Service kJoinService = {"join", 1};
 enum class JoinKeeperRequest : uint16_t {
   kBuild = ipc::kFirstRequest,  // a JoinRequest; reply: name, interface
-  kChangeHub,                   // a claim::EncryptedTunnel; reply: nothing
+  kChangeHub,                   // a claim::EncryptedTunnel; reply: empty
 };
 
-// The service, which also answers privilege::ProgramRequest. It creates the network of a joined
-// node, starts a program there as the user if it is asked to, and passes signals on. When the
-// connection ends, it ends the program and all that descends from it, and removes what it has made.
+// Runs the service, which also answers privilege::ProgramRequest. It creates the network of a
+// joined node, starts a program there as the user on request, and passes signals on. When the
+// connection ends, it ends the program and all its descendants, and removes what it has made.
 void KeepJoin(UniqueFd connection, const sys::Identity& user);
 
 }  // namespace viaduct::emulate

@@ -1,5 +1,5 @@
-// Requests to a joined node's keeper are accepted or refused with an Error. Accepted nodes are
-// joined to one hub, and into namespaces that have a name.
+// Fuzz target: requests to a joined node's keeper are accepted or refused with an Error. Accepted
+// nodes are joined to one hub, and into namespaces that have a name.
 #include <cstdint>
 #include <string_view>
 

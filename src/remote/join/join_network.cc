@@ -55,11 +55,11 @@ bool HasIpv6(const claim::Offer& offer) {
   });
 }
 
-// The MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
+// Returns the MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
 // (drivers/net/vxlan, udp_tunnel6_xmit_skb()): it drops the first packet to each destination that
-// is too long, without an error, and tells the sender only of the next. So the interface must not
-// take what does not fit. Over IPv4 it divides. So it does in an inner network, whose packets are
-// too long for Ethernet more often than not.
+// is too long, without an error, and reports only the next to the sender. So the interface must not
+// take packets that do not fit. Over IPv4 the kernel divides them, and in an inner network, too,
+// whose packets are too long for Ethernet more often than not.
 int MtuOver(const JoinRequest& request) {
   constexpr int kLeast = 1280;
   const claim::Offer& offer = request.offer;
@@ -69,7 +69,7 @@ int MtuOver(const JoinRequest& request) {
   try {
     return fit(sys::PathMtu(request.hub) - wire::kVxlanOverIpv6Overhead);
   } catch (const SystemError&) {
-    return offer.mtu;  // without a route nothing is known, and nothing is sent either
+    return offer.mtu;  // there is no route, so the MTU is not known, and nothing is sent
   }
 }
 
@@ -152,7 +152,7 @@ JoinNetwork::~JoinNetwork() {
   try {
     RemoveJoin(info_, Turn(), inside_.get());
   } catch (const Error&) {
-    // Nobody to tell; `viaduct clean` finds the record.
+    // The error cannot be reported; `viaduct clean` finds the record.
   }
 }
 
@@ -167,7 +167,7 @@ void JoinNetwork::Build() {
   }
   CreateInterface();
   const std::string& interface = info_.inside->interface;
-  // Within one machine nothing would divide a packet, or complete a checksum, before the hub sees
+  // Within one machine nothing would divide a packet, or complete a checksum, before the hub gets
   // the frame.
   sys::DisableOffloads(inside_.get(), interface, sys::Offloads::kAll);
   sys::Netlink inside(inside_.get());

@@ -1,10 +1,10 @@
 // The network of a joined node: a VXLAN interface to the hub, with the node's addresses, routes and
-// names, in a namespace made for it or in one that is there already.
+// names, in a namespace made for it or in an existing one.
 //
 //   node's namespace                      current namespace
 //   eth0 (the node's addresses) ......... UDP socket of the tunnel ---- hub
 //
-// Where the hub encrypts, that socket is in an inner network (remote/join/inner_network.h).
+// If the hub encrypts, that socket is in an inner network (remote/join/inner_network.h).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,24 +25,24 @@ struct JoinRequest {
   claim::Offer offer;
   wire::IpAddress hub;
   std::string into;  // the name of a network namespace or a process's pid; "": a new namespace
-  claim::TunnelKey secret = {};  // of this end's WireGuard, where the offer has the hub's
+  claim::TunnelKey secret = {};  // the key of the local WireGuard, if the offer has the hub's key
 };
 
-// The text of hosts(5) with these names.
+// Returns the text of hosts(5) with the offer's names.
 std::string HostsFile(const claim::Offer& offer);
 
 nlohmann::json EncodeJoin(const JoinRequest& request);
-// Throws UsageError where it is malformed.
+// Throws UsageError if `json` is malformed.
 JoinRequest DecodeJoin(const nlohmann::json& json);
 
-// Throws UsageError where it is malformed.
+// Throws UsageError if `json` is malformed.
 claim::EncryptedTunnel DecodeTunnel(const nlohmann::json& json);
 
 // Created in the current namespace by a single-threaded process as root, and recorded before.
 class JoinNetwork {
  public:
-  // For this user, who has to own the namespace that is given, unless it is root. Throws UsageError
-  // or EnvironmentError or SystemError, and then leaves nothing behind.
+  // Creates the network for this user, who must own a given namespace, unless the user is root.
+  // Throws UsageError, EnvironmentError or SystemError, and then leaves nothing behind.
   JoinNetwork(const JoinRequest& request, const sys::Identity& user);
   // Ends the processes in a namespace that was made for the node, and removes everything; what it
   // cannot remove keeps its record.
@@ -52,11 +52,12 @@ class JoinNetwork {
 
   const JoinInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
-  // An encrypted hub that knows this end anew: after it has lost it, or has been started again.
-  // Throws UsageError where it is no other end of this tunnel.
+  // Sets the tunnel of an encrypted hub that has lost this end, or has been restarted. Throws
+  // UsageError if the tunnel has other addresses.
   void ChangeHub(const claim::EncryptedTunnel& tunnel);
-  // Call it in the process that will start the program: in a namespace made for the node, that has
-  // the node's name as its host name, and knows the others' names.
+  // Enters the node's names. Called in the process that will start the program: in a namespace made
+  // for the node, the process then has the node's name as its host name, and knows the names of all
+  // nodes.
   void EnterNames() const;
 
  private:
@@ -68,7 +69,7 @@ class JoinNetwork {
   JoinInfo info_;
   sys::OwnEntry record_;
   std::optional<InnerNetwork> inner_;
-  std::optional<claim::TunnelKey> hub_key_;  // that it knows
+  std::optional<claim::TunnelKey> hub_key_;  // that inner_ knows
   UniqueFd inside_;
 };
 

@@ -9,11 +9,11 @@
 namespace viaduct::emulate {
 namespace {
 
-// Between SIGTERM and SIGKILL, for what is in a node's namespace.
+// Time between SIGTERM and SIGKILL, for the processes in a node's namespace.
 constexpr Duration kNodeTimeout = Duration::Milliseconds(500);
 
-// The interface, unless another one has its name by now. It is made by the record's name, and then
-// gets its own.
+// Removes the interface, unless another one has its name by now. It is made with the record's name,
+// and renamed then.
 void RemoveInterface(const JoinInside& inside, const std::string& record, int network) {
   sys::Netlink session(network);
   for (const std::string& name : {inside.interface, record}) {
@@ -47,7 +47,7 @@ sys::Registry Joins() { return {sys::RunPlace({".joins", 0755, false}), {"record
 std::vector<JoinInfo> ListJoins() { return Joins().List<JoinInfo>(); }
 
 sys::OwnEntry RecordJoin(JoinInfo* join, const Turn& turn) {
-  for (const JoinInfo& former : ListJoins()) {  // of a process that had this one's pid
+  for (const JoinInfo& former : ListJoins()) {  // a former process with this pid
     if (former.name != join->name || former.alive) continue;
     const auto problems = RemoveJoin(former, turn);
     if (!problems.empty()) throw Error(problems.front());

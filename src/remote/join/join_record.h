@@ -14,10 +14,10 @@
 
 namespace viaduct::emulate {
 
-// Where a node's interface is.
+// The place of a node's interface.
 struct JoinInside {
   sys::NamespaceId network;
-  bool own = true;  // made for the node; else it was there before
+  bool own = true;  // made for the node; else it existed before
   std::string interface;
   std::string mac;
 };
@@ -36,14 +36,14 @@ std::vector<JoinInfo> ListJoins();
 
 // Records a joined node as this process's: name, uid, node and hub of `join` are set.
 sys::OwnEntry RecordJoin(JoinInfo* join, const Turn& turn);
-// What is made next, in the record and in `join`.
+// Records, in the record and in `join`, what is made next.
 void RecordJoinInside(const JoinInside& inside, JoinInfo* join, sys::OwnEntry* record);
 
-// Ends the processes in a namespace that was made for the node, removes its interface wherever that
-// is, and then the record. `network`: the namespace that the interface is in, or -1: it is searched
-// for. Returns what could not be done, one line each.
+// Ends the processes in a namespace that was made for the node, removes its interface in any
+// namespace, and then the record. `network`: the interface's namespace, or -1: it is searched for.
+// Returns the problems, one line each.
 std::vector<std::string> RemoveJoin(const JoinInfo& join, const Turn& turn, int network = -1);
-// The same for all whose keeper has ended; returns those removed. Problems are appended to
+// Removes all joined nodes whose keeper has ended; returns those removed. Problems are appended to
 // `problems`.
 std::vector<JoinInfo> RemoveDeadJoins(std::vector<std::string>* problems);
 

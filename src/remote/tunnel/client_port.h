@@ -12,7 +12,7 @@ namespace viaduct::tunnel {
 
 class ClientPort final : public io::AnyPort {
  public:
-  // `frames`: where the client's frames come and go; not null. `own`: the node's addresses.
+  // `frames`: the port of the client's frames; not null. `own`: the node's addresses.
   ClientPort(std::unique_ptr<io::AnyPort> frames, std::vector<wire::IpAddress> own);
 
   size_t Receive(std::span<io::ReceivedFrame> packets) override;
@@ -20,8 +20,8 @@ class ClientPort final : public io::AnyPort {
   size_t BytesInFlight() override { return frames_->BytesInFlight() + waiting_.size(); }
   int TransmitFd() override { return frames_->TransmitFd(); }
   int fd() override { return frames_->fd(); }
-  // Frames, and what this end says itself is among them. tx_dropped_error: also packets for a
-  // client that did not tell where it is.
+  // Counts frames, including those that this end sends itself. tx_dropped_error: also packets for a
+  // client whose MAC address is not known.
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return frames_->Mtu(); }
   bool Up() override { return frames_->Up(); }
@@ -29,13 +29,13 @@ class ClientPort final : public io::AnyPort {
 
  private:
   void Queue(wire::ConstBytes frame);
-  // Sends what waits. Returns whether the port has taken all.
+  // Sends the waiting frames. Returns whether the port has taken all.
   bool Flush();
 
   std::unique_ptr<io::AnyPort> frames_;
   ClientWire wire_;
   std::vector<std::byte> waiting_;  // frames that the port has not taken yet, one after the other
-  std::vector<size_t> sizes_;       // in bytes, one a frame
+  std::vector<size_t> sizes_;       // bytes of each frame
 };
 
 }  // namespace viaduct::tunnel

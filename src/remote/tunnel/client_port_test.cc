@@ -17,7 +17,7 @@ using Frame = std::vector<std::byte>;
 const packet::Ethernet kFromClient{.source = "02:00:00:00:00:09",
                                    .destination = "06:76:64:00:00:01"};
 
-// With a client that has 10.0.0.1, at the other end of the wire.
+// A test with a client that has 10.0.0.1, at the remote end of the wire.
 class ClientPortTest : public testing::Test {
  protected:
   explicit ClientPortTest(size_t capacity = 256) {

@@ -14,7 +14,7 @@ using wire::ArpPacket;
 using wire::EthernetHeader;
 
 constexpr Duration kAskInterval = Duration::Seconds(1);
-// A client that was silent for so long may be another one by now, with another MAC address.
+// After this silence another client, with another MAC address, may have taken its place.
 constexpr Duration kFresh = Duration::Seconds(10);
 
 bool IsIp(uint16_t type) {
@@ -80,8 +80,8 @@ void ClientWire::Answer(wire::ConstBytes payload, const Send& send) const {
                request->sender_mac));
 }
 
-// The request is a probe without a sender's address, as this end has none; Linux answers it to
-// whomever (RFC 5227, section 2.1.1).
+// Sends a probe without a sender's address, as this end has none; Linux answers it to any sender
+// (RFC 5227, section 2.1.1).
 void ClientWire::Ask(Instant now, const Send& send) {
   const auto address = std::ranges::find(own_, wire::Family::kIpv4, &wire::IpAddress::family);
   if (address == own_.end() || (asked_ && now - *asked_ < kAskInterval)) return;

@@ -1,4 +1,4 @@
-// The Ethernet wire between a client and the node of a network whose programs it has.
+// The Ethernet wire between a client and the node whose programs it has.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,34 @@
 
 namespace viaduct::tunnel {
 
-// The client has the node's own addresses, and the node's IP layer is at the other end: all that
-// the client sends is the node's to route. So this end answers the client's ARP requests for every
-// other address (as a proxy does, RFC 1027), whether there is such a node or not: the node's
-// routing protocol finds out. To the client it sends IP packets; fragments where they are longer
-// than the wire's MTU, as those that the node's IP layer has put together.
+// The client has the node's own addresses, and the node's IP layer is at this end: it routes all
+// packets that the client sends. So this end answers the client's ARP requests for every other
+// address (as a proxy does, RFC 1027), whether there is such a node or not: the node's routing
+// protocol finds out. To the client it sends IP packets; fragments if they are longer than the
+// wire's MTU, as those that the node's IP layer has put together.
 //
 // Time is passed in, of any clock. Frames to the client are valid during the call of Send.
 class ClientWire {
  public:
   using Send = std::function<void(wire::ConstBytes frame)>;
 
-  // The address of this end.
+  // The MAC address of this end.
   static constexpr wire::MacAddress kMac{{0x06, 0x76, 0x64, 0, 0, 1}};
-  // How many packets wait for the client to tell its MAC address, and for how long.
+  // The maximum number of packets that wait until the client's MAC address is known, and their
+  // timeout.
   static constexpr size_t kMaxHeld = 64;
   static constexpr Duration kTimeout = Duration::Seconds(3);
 
   // `own`: the node's addresses, which are the client's. `mtu`: of an IP packet to the client.
   ClientWire(std::vector<wire::IpAddress> own, size_t mtu);
 
-  // Handles a frame from the client. Returns the IP packet in it, which is its end; empty if there
-  // is another protocol's; nothing if the frame was for this end alone.
+  // Handles a frame from the client. Returns the IP packet at its end; empty if it is of another
+  // protocol; nothing if the frame was for this end alone.
   std::optional<wire::ConstBytes> Take(wire::ConstBytes frame, Instant now, const Send& send);
-  // Sends an IP packet to the client, or keeps it until it is known where the client is.
+  // Sends an IP packet to the client, or keeps it until the client's MAC address is known.
   void Give(wire::ConstBytes packet, Instant now, const Send& send);
-  // Packets that were dropped, because no client told its MAC address in time.
+  // The number of packets that were dropped, because the client's MAC address was not known in
+  // time.
   uint64_t unresolved() const { return unresolved_; }
 
  private:
@@ -51,7 +53,7 @@ class ClientWire {
 
   void Learn(const wire::MacAddress& source, Instant now, const Send& send);
   void Answer(wire::ConstBytes frame, const Send& send) const;
-  // Asks the client where it is, at most once a second.
+  // Asks for the client's MAC address, at most once a second.
   void Ask(Instant now, const Send& send);
   void Hold(wire::ConstBytes packet, Instant now);
   void ForgetOld(Instant now);
@@ -60,8 +62,8 @@ class ClientWire {
   const std::vector<wire::IpAddress> own_;
   const size_t mtu_;
   std::optional<wire::MacAddress> client_;
-  Instant heard_;                 // from the client
-  std::optional<Instant> asked_;  // the last time
+  Instant heard_;                 // last frame from the client
+  std::optional<Instant> asked_;  // last request
   std::deque<Held> held_;
   uint64_t unresolved_ = 0;
 };

@@ -1,5 +1,5 @@
-// Fuzz target: a frame of a client, as the wire to it takes it apart, and what of it comes back to
-// the client as a packet.
+// Fuzz target: a client's frame, as the wire parses it, and the packet in it, which is sent back to
+// the client.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -10,14 +10,14 @@
 
 namespace viaduct::tunnel {
 
-// The sums; without the time.
+// Returns the sums; without the time.
 result::HubProgress Summarize(const Hub& hub);
-// Everything of the socket and the clients; the other members stay as they are. Takes milliseconds
-// for hundreds of clients: of `count` from `first` on.
+// Describes the socket and the clients; the other members stay unchanged. Takes milliseconds for
+// hundreds of clients: describes `count` clients from `first` on.
 void Describe(const Hub& hub, result::HubResult* result, size_t first = 0, size_t count = SIZE_MAX);
-// Frames that were lost by the hub's doing, not by a client's or the network's.
+// Returns the number of frames that the hub itself lost, not a client or the network.
 uint64_t OwnLosses(const Hub& hub);
-// Adds to a cause of losses, which is listed if there are any.
+// Adds to a cause of losses; a cause without losses is not listed.
 void AddCause(std::map<std::string, uint64_t>& drops, const char* cause, uint64_t count);
 
 }  // namespace viaduct::tunnel

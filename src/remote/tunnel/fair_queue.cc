@@ -9,7 +9,7 @@ FairQueue::FairQueue(const Limits& limits)
     : most_(limits.frames),
       max_frame_(limits.max_frame),
       memory_(std::make_unique_for_overwrite<std::byte[]>((limits.frames + 1) * limits.max_frame)),
-      slots_(limits.frames + 1),  // one is lent
+      slots_(limits.frames + 1),  // one more, for the frame that is lent
       clients_(limits.clients) {
   free_.reserve(slots_.size());
   for (size_t slot = slots_.size(); slot > 0; --slot) {
@@ -37,7 +37,7 @@ std::optional<size_t> FairQueue::Push(size_t number, std::span<const std::byte> 
   std::optional<size_t> loser;
   if (client.size >= Share()) return number;
   if (size_ == most_) {
-    // Clients that have come since then had made this one's share larger than it is now.
+    // Before further clients arrived, this one's share was larger than it is now.
     loser = LongestClient();
     if (*loser == number) return number;
     Free(TakeOldest(*loser));
@@ -58,7 +58,7 @@ std::optional<size_t> FairQueue::Push(size_t number, std::span<const std::byte> 
   if (++size_ > kInOrder && !fair_) {
     fair_ = true;
     turns_.clear();
-    // Those who have waited longest come first.
+    // Clients whose frames have waited longest get the first turns.
     for (uint32_t each = oldest_; each != kNone; each = slots_[each].newer) {
       Client& waiting = clients_[slots_[each].client];
       if (waiting.active) continue;
@@ -103,7 +103,8 @@ uint32_t FairQueue::PopFair() {
     const size_t number = turns.front();
     Client& client = clients_[number];
     if (client.size == 0) {
-      // A new one waits for a turn of the others before it is new again: else it could always be.
+      // A new client waits for a turn of all others before it is new again: else it could always
+      // be.
       turns.pop_front();
       client.deficit = 0;
       client.active = is_new;

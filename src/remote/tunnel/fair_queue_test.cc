@@ -18,7 +18,7 @@ std::vector<std::byte> FrameOf(size_t client, size_t number, size_t length = 60)
   return frame;
 }
 
-// The clients of the next frames, in order.
+// Returns the clients of the next frames, in order.
 std::vector<size_t> Serve(FairQueue& queue, size_t frames) {
   std::vector<size_t> clients;
   for (size_t i = 0; i < frames; ++i) {
@@ -55,7 +55,7 @@ TEST(FairQueueTest, AFloodTakesNothingFromTheOthers) {
   constexpr size_t kClients = 50;
   FairQueue queue({.clients = kClients, .frames = 1000});
   std::map<size_t, size_t> sent, lost, served;
-  // The server handles 55 frames a round, of 49 clients one each; the flood is 200.
+  // The server handles 55 frames a round, one of each of 49 clients; the flood is 200.
   for (int round = 0; round < 1000; ++round) {
     for (size_t i = 0; i < 200 + kClients - 1; ++i) {
       const size_t client = i < 200 ? 0 : i - 199;
@@ -89,7 +89,7 @@ TEST(FairQueueTest, SharesBytesNotFrames) {
   EXPECT_GT(bytes[0], 100'000u);
 }
 
-// RFC 8290, section 4.2: sparse ones come before those that wait, but not again and again.
+// RFC 8290, section 4.2: sparse clients are served before those that wait, but not again and again.
 TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
   constexpr size_t kFloods = 100, kSparse = 100, kGreedy = 101;
   FairQueue queue({.clients = kFloods + 2, .frames = 6400});
@@ -97,7 +97,7 @@ TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
     for (size_t client = 0; client < kFloods; ++client) queue.Push(client, FrameOf(client, 0), {});
   };
   for (int i = 0; i < 64; ++i) flood();
-  Serve(queue, 1);  // they take turns now
+  Serve(queue, 1);  // clients take turns from here on
   for (int round = 0; round < 50; ++round) {
     queue.Push(kSparse, FrameOf(kSparse, 0), {});
     EXPECT_EQ(Serve(queue, 1), std::vector<size_t>{kSparse}) << round;
@@ -107,7 +107,7 @@ TEST(FairQueueTest, WhoSendsLittleWaitsForNoFlood) {
       queue.Pop();
     }
   }
-  // This one sends the next frame whenever it was served: it has its turn, and then waits as all
+  // A client that sends the next frame whenever it was served has its turn, and then waits as all
   // do.
   size_t served = 0;
   for (size_t i = 0; i < 20 * FairQueue::kQuantum / 60; ++i) {
@@ -123,13 +123,13 @@ TEST(FairQueueTest, OneClientHasAllTheMemoryWhileItIsAlone) {
   FairQueue queue({.clients = 10, .frames = 500});
   for (int i = 0; i < 500; ++i) EXPECT_EQ(queue.Push(7, FrameOf(7, 0), {}), std::nullopt);
   EXPECT_EQ(queue.Push(7, FrameOf(7, 0), {}), 7u);
-  EXPECT_EQ(queue.Push(3, FrameOf(3, 0), {}), 7u);  // which now has more than half
+  EXPECT_EQ(queue.Push(3, FrameOf(3, 0), {}), 7u);  // client 7 now has more than half
   EXPECT_EQ(queue.SizeOf(3), 1u);
   EXPECT_EQ(queue.SizeOf(7), 499u);
   EXPECT_EQ(queue.size(), 500u);
 }
 
-// Compared with a model that keeps a plain list for each client.
+// Compares with a model that keeps a plain list for each client.
 TEST(FairQueueTest, LosesNothingUncountedAndKeepsEachClientsOrder) {
   RandomStream random(7, "frames");
   for (int run = 0; run < 20; ++run) {
@@ -141,7 +141,7 @@ TEST(FairQueueTest, LosesNothingUncountedAndKeepsEachClientsOrder) {
         const size_t client = random.Below(100) < 60 ? 0 : random.Below(kClients);
         const auto frame = FrameOf(client, step & 255, 20 + random.Below(180));
         const auto loser = queue.Push(client, frame, {});
-        if (loser == client) continue;  // it was not taken
+        if (loser == client) continue;  // the frame was not taken
         if (loser) model[*loser].pop_front();
         model[client].push_back(frame);
       } else if (const auto frame = queue.Pop()) {

@@ -63,7 +63,7 @@ void Hub::ShareSockets() {
   try {
     for (const auto& socket : sockets_) shares_.push_back(&socket->Share(vnis));
     why_unshared_.clear();
-  } catch (const Error& error) {  // also of the system: the hub works without
+  } catch (const Error& error) {  // errors of the system, too: the hub works without shares
     shares_.clear();
     for (const auto& socket : sockets_) socket->Unshare();
     why_unshared_ = error.what();
@@ -90,7 +90,7 @@ bool Hub::Read() {
 }
 
 void Hub::CountOutside() {
-  constexpr int kReads = 64;  // what a flood brings beyond that waits, or is lost and counted
+  constexpr int kReads = 64;  // a flood's datagrams beyond that wait, or are lost and counted
   const auto reject = [this](const Underlay::Message& message) { intake_.Reject(message); };
   for (int i = 0; outside_ && i < kReads; ++i) {
     if (!outside_->Receive(reject)) return;

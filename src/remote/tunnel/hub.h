@@ -18,10 +18,10 @@
 
 namespace viaduct::tunnel {
 
-// A client's frames; none is dropped uncounted.
+// Counters of a client's frames; every dropped frame is counted.
 struct ClientCounters : ArrivalCounters {
-  // Refused unread: its share of the socket's buffer was full, or as many of its frames waited as
-  // may.
+  // Refused unread: the client's share of the socket's buffer was full, or as many of its frames
+  // waited as are allowed.
   uint64_t rx_dropped_socket_full = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;  // to the client
   uint64_t tx_dropped_unclaimed = 0;     // there is no client
@@ -36,75 +36,78 @@ struct ClientCounters : ArrivalCounters {
 };
 
 struct HubCounters : DatagramCounters {
-  uint64_t dropped_socket_full = 0;  // beyond all shares, or of nobody knows whom
-  uint64_t dropped_spoofed = 0;      // the same of those that came outside of the encryption
+  uint64_t dropped_socket_full = 0;  // beyond all shares, or of unknown senders
+  uint64_t dropped_spoofed = 0;      // lost in a full socket, outside the encryption
 };
 
-// One thread, and those that read for it (Options::readers). Frames from clients are read in the
-// order of their arrival and wait in a FairQueue; frames to clients leave with Flush().
+// Used by one thread, and by threads that read for it (Options::readers). Frames from clients are
+// read in the order of their arrival and wait in a FairQueue; frames to clients leave with Flush().
 class Hub {
  public:
   struct Options {
-    std::string address = {};          // its own; empty: every address of the machine
-    uint16_t port = wire::kVxlanPort;  // its own, and that of clients which do not say otherwise
-    size_t waiting_frames = 4096;      // from clients, all together
-    // Threads that read, each from a socket of its own; 0: Read() does that. Their order of arrival
-    // is that of each client's frames, and among clients but for a burst.
+    std::string address = {};          // the hub's; empty: every address of the machine
+    uint16_t port = wire::kVxlanPort;  // the hub's, and the default of clients
+    size_t waiting_frames = 4096;      // maximum, of all clients together
+    // The number of threads that read, each from a separate socket; 0: Read() does that. Their
+    // order of arrival is that of each client's frames, and among clients except within a burst.
     size_t readers = 0;
-    // Of a network that only clients' encrypted tunnels lead to (Underlay::Options): their frames
-    // come and go there, and what comes to the port above is dropped and counted. -1: there is
-    // none. It is one socket, for one reader at most.
+    // A socket of a network that only clients' encrypted tunnels lead to (Underlay::Options):
+    // clients' frames are received and sent there, and those that arrive at the port above are
+    // dropped and counted. -1: there is none. It is one socket, for at most one reader.
     int inner_socket = -1;
-    // Clients share each socket's buffer by a program in the kernel, where that is possible.
+    // Clients share each socket's buffer by a program in the kernel, if that is possible.
     bool shares = true;
   };
   using Arrival = Intake::Arrival;
 
-  // Throws UsageError if a VNI is given twice or the port cannot be had. The inner socket becomes
-  // the hub's.
+  // Throws UsageError if a VNI is given twice or the port is not available. The hub takes ownership
+  // of the inner socket.
   Hub(std::vector<RemoteNode> nodes, const Options& options);
 
   const std::vector<RemoteNode>& nodes() const { return intake_.nodes(); }
-  // The socket that sends; the others have its port and sizes.
+  // Returns the socket that sends; further sockets have its port and sizes.
   const Underlay& underlay() const { return *sockets_.front(); }
-  // Where clients are to send to, or, with an inner socket, must not.
+  // Returns the port that clients must send to; with an inner socket, the port that they must not
+  // use.
   uint16_t port() const { return outside_ ? outside_->port() : underlay().port(); }
-  // Why clients do not share the sockets' buffers; empty: they do.
+  // The reason that clients do not share the sockets' buffers; empty: they do.
   const std::string& why_unshared() const { return why_unshared_; }
-  size_t queue() const { return intake_.queue(); }  // frames that may wait
+  size_t queue() const { return intake_.queue(); }  // maximum of waiting frames
   size_t readers() const { return readers_ ? sockets_.size() : 0; }
-  // Datagrams that were read.
+  // The number of datagrams that were read.
   uint64_t datagrams() const { return intake_.counters().datagrams; }
-  // Readable when Read() is to be called.
+  // Returns a descriptor that is readable if Read() must be called.
   int fd() const { return readers_ ? readers_->fd() : underlay().fd(); }
 
-  // All that it has open.
+  // Returns all open descriptors of the hub.
   std::vector<int> Descriptors() const;
 
   // Reads a burst of datagrams, unless threads do. Returns whether there may be more. The first
-  // call starts the threads: in a process that does not fork any more.
+  // call starts the threads: the process must not fork after it.
   bool Read();
-  // The next frame from a client; `now`: CLOCK_REALTIME.
+  // Returns the next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now) { return intake_.Take(now); }
   bool HasWaiting() const { return intake_.HasWaiting(); }
-  // More wait than are taken in order of arrival: clients take turns.
+  // Whether more frames wait than are taken in order of arrival: clients take turns.
   bool IsOverloaded() const { return intake_.IsOverloaded(); }
-  // To the node's client.
+  // Sends a frame to the node's client.
   void Send(size_t node, std::span<const std::byte> frame);
-  // The same for a frame that the caller writes into the memory returned, before the next call;
-  // empty if it is dropped, and counted.
+  // Reserves memory for a frame to the node's client, which the caller writes before the next call;
+  // empty if the frame is dropped, and counted.
   std::span<std::byte> Reserve(size_t node, size_t length);
   void Flush();
-  // Reads and counts what has come outside of the encryption, of which counters know no sooner.
+  // Reads and counts the datagrams that arrived outside the encryption; counters do not include
+  // them before.
   void CountOutside();
 
-  // From now on the node's frames come from and go to this host. A port of 0 is the hub's own.
+  // Makes a host the node's client: frames are received from and sent to it. A port of 0 is the
+  // hub's own.
   void Claim(size_t node, const wire::IpAddress& client, uint16_t port = 0);
   void Release(size_t node) { intake_.Release(node); }
-  // Its client, if it has one.
+  // Returns the node's client, if it has one.
   std::optional<Peer> ClientOf(size_t node) const { return intake_.ClientOf(node); }
 
-  // What the kernel refused is in them, too.
+  // Includes the frames that the kernel refused.
   ClientCounters CountersOf(size_t node) const;
   size_t WaitingOf(size_t node) const { return intake_.WaitingOf(node); }
   HubCounters counters() const;
@@ -113,12 +116,12 @@ class Hub {
   void ShareSockets();
 
   std::vector<std::unique_ptr<Underlay>> sockets_;
-  std::vector<SocketShares*> shares_;  // of sockets_, or none
+  std::vector<SocketShares*> shares_;  // one of each of sockets_, or none
   std::string why_unshared_ = "not asked for";
-  std::optional<Underlay> outside_;  // beside an inner socket
+  std::optional<Underlay> outside_;  // in addition to an inner socket
   Intake intake_;
   io::SuperFrameSplitter splitter_;
-  std::vector<ClientCounters> sent_;  // by node: what concerns frames to clients
+  std::vector<ClientCounters> sent_;  // for each node: counters of frames to its client
   std::optional<Readers> readers_;
 };
 

@@ -24,7 +24,7 @@ std::vector<std::byte> FrameNo(int number, size_t length = 60) {
   return frame;
 }
 
-// Reads until `datagrams` have been read in all.
+// Reads until `datagrams` have been read in total.
 void ReadAll(Hub& hub, uint64_t datagrams) {
   while (hub.counters().datagrams < datagrams) {
     pollfd wait{hub.fd(), POLLIN, 0};
@@ -44,7 +44,7 @@ TEST(VxlanTest, IsWhatRfc7348Draws) {
   EXPECT_FALSE(VxlanHeader::Parse(wire::packet::FromHex("08000000123456")));
 }
 
-// The parameter: threads that read.
+// The parameter: the number of threads that read.
 class HubTest : public testing::TestWithParam<size_t> {
  protected:
   static Hub::Options On(const std::string& address, uint16_t port = 0) {
@@ -60,12 +60,12 @@ class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size
   }
 };
 
-// The kernel counts what it has merged, or never divided, as one.
+// The kernel counts datagrams that it has merged, or never divided, as one.
 TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   constexpr uint64_t kMessages = 2000, kOfEach = 40, kLength = 900;
   Hub::Options options = On("127.0.0.1");
   options.shares = false;
-  Hub hub({{.name = "a", .vni = 7}}, options);  // whose readers begin when it is read
+  Hub hub({{.name = "a", .vni = 7}}, options);  // readers start at the first Read()
   const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(out);
   constexpr int kSegment = kLength;
@@ -90,7 +90,7 @@ TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   EXPECT_GT(lost, 0u);
 }
 
-// A merged message is divided where its headers are, whatever the first frame says of its length.
+// A merged message is divided where its headers are, whatever length the first frame gives.
 TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
   constexpr size_t kDatagram = 208, kCount = 20;
   Hub hub({{.name = "a", .vni = 7, .address = IpAddress::Parse("127.0.0.1")}}, On("127.0.0.1"));
@@ -110,7 +110,7 @@ TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
       ip[0] = std::byte{0x45};
       wire::Store16(&ip[2], length);
       ip[9] = std::byte{protocol};
-      ip[32] = std::byte{0x50};  // as far as it is TCP
+      ip[32] = std::byte{0x50};  // only meaningful for TCP
       ASSERT_EQ(sendto(out.get(), merged.data(), merged.size(), 0,
                        reinterpret_cast<const sockaddr*>(&to), sizeof to),
                 ssize_t{kCount * kDatagram});
@@ -168,7 +168,7 @@ TEST_P(HubFamilyTest, OneLongTrainOfEqualFrames) {
   EXPECT_EQ(hub.CountersOf(0).tx_dropped_refused, 0u);
 }
 
-// What has the right VNI and address, but has not come by the inner socket.
+// A datagram that has the right VNI and address, but has not arrived at the inner socket.
 TEST_P(HubFamilyTest, WithAnInnerSocketThePortIsNobodys) {
   UniqueFd inner(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in own{};
@@ -280,7 +280,7 @@ TEST_P(HubTest, KeepsTheOrderOfEachClient) {
   Outside client("127.0.0.1");
   Hub hub(nodes, On("127.0.0.1"));
   std::vector<uint32_t> next(kClients);
-  // In turns, so that the threads have ended their work, and wait, many times.
+  // Sends in turns, so that the threads have ended their work, and wait, many times.
   for (uint32_t frame = 0; frame < kFrames; ++frame) {
     for (const RemoteNode& node : nodes) {
       client.Send(hub, "127.0.0.1", node.vni, FrameNo(static_cast<int>(frame)));
@@ -298,7 +298,7 @@ TEST_P(HubTest, KeepsTheOrderOfEachClient) {
   EXPECT_EQ(hub.readers(), GetParam());
 }
 
-// A kernel's VXLAN interface sends from many ports, by what the frames are.
+// A kernel's VXLAN interface sends from many ports, depending on the frames.
 TEST(UnderlayTest, AClientsDatagramsAllComeToOneSocketWhateverTheirSourcePort) {
   constexpr uint32_t kSockets = 3, kVnis = 12, kPorts = 10;
   std::vector<std::unique_ptr<Underlay>> sockets;

@@ -15,7 +15,8 @@ using namespace wire::packet;
 
 using Frames = std::vector<std::vector<std::byte>>;
 
-// As a kernel leaves it to a device: the field holds the pseudo-header's sum.
+// Makes a checksum partial, as a kernel leaves it to a device: the field holds the pseudo-header's
+// sum.
 std::vector<std::byte> WithPartialChecksum(std::vector<std::byte> frame) {
   const auto layers = *wire::FindIpLayers(frame);
   const size_t offset =

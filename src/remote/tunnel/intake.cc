@@ -67,7 +67,8 @@ void Intake::SetLimit(size_t node, std::optional<size_t> frames) {
   for (SocketShares* each : shares_) each->SetLimit(node, frames);
 }
 
-// As long as clients take turns. Before that the socket's buffer is what a burst finds room in.
+// Sets limits only while clients take turns. Before that the socket's buffer has the space for a
+// burst.
 void Intake::TellRoom(size_t node) {
   if (shares_.empty()) return;
   if (queue_.is_fair()) {
@@ -81,7 +82,7 @@ void Intake::TellRoom(size_t node) {
 
 namespace {
 
-// Whether the message goes on with a VXLAN header, whatever the frame before it says of its length.
+// Whether the message continues with a VXLAN header, whatever length the frame before it gives.
 // Reserved bits are zero, as senders set them: so it is hardly ever payload.
 bool IsNextDatagram(std::span<const std::byte> message, size_t segment) {
   if (message.size() < segment + VxlanHeader::kSize) return false;

@@ -1,4 +1,4 @@
-// What the clients of a tunnel's hub send: checked, and kept for whoever takes it.
+// The frames that the clients of a tunnel's hub send: checked, and kept until they are taken.
 #pragma once
 
 #include <cstddef>
@@ -16,71 +16,73 @@
 
 namespace viaduct::tunnel {
 
-// A node that a client elsewhere may claim.
+// A node that a remote client may claim.
 struct RemoteNode {
   std::string name;
   uint32_t vni = 0;         // 1 to VxlanHeader::kMaxVni; each once
   size_t max_frame = 1518;  // bytes, without FCS; longer ones are dropped in both directions
-  size_t tag_room = 0;      // how much of that is for VLAN tags, which most frames do not have
-  // Its client's address. Empty: whoever Claim()s it.
+  size_t tag_room = 0;      // the part of it for VLAN tags, which most frames do not have
+  // The client's address. Empty: the address given to Claim().
   std::optional<wire::IpAddress> address = {};
-  // Without `address`: the first host that sends a frame with its VNI is its client from then on.
+  // If there is no `address`: the first host that sends a frame with the VNI becomes the client.
   bool anyone = false;
 };
 
-// The longest frame of any node, bytes.
+// Returns the longest frame of any node, bytes.
 size_t LongestFrame(const std::vector<RemoteNode>& nodes);
 
-// A client's frames on their way in; none is dropped uncounted.
+// Counters of a client's incoming frames; every dropped frame is counted.
 struct ArrivalCounters {
-  uint64_t rx_frames = 0, rx_bytes = 0;  // from the client: handed over by Take()
-  uint64_t rx_dropped_overload = 0;      // more than its share waited
+  uint64_t rx_frames = 0, rx_bytes = 0;  // from the client: returned by Take()
+  uint64_t rx_dropped_overload = 0;      // beyond the client's share of waiting frames
   uint64_t rx_dropped_spoofed = 0;       // from a host that has not claimed the node
-  uint64_t rx_dropped_malformed = 0;     // shorter than an Ethernet header, or not what it says
+  uint64_t rx_dropped_malformed = 0;     // shorter than an Ethernet header, or contradictory
   uint64_t rx_dropped_too_long = 0;
-  Duration waited;  // of its frames between the socket and Take(), the sum
+  Duration waited;  // sum over the frames, between the socket and Take()
   Duration longest_wait;
 };
 
-// Datagrams that belong to no client.
+// Counters of datagrams that belong to no client.
 struct DatagramCounters {
-  uint64_t datagrams = 0;            // that were read, all of them
+  uint64_t datagrams = 0;            // all that were read
   uint64_t dropped_malformed = 0;    // not VXLAN
   uint64_t dropped_unknown_vni = 0;  // no node has this number
 };
 
-// Any thread may call anything; frames are taken by one.
+// Any thread may call any function; one thread takes frames.
 class Intake {
  public:
   struct Arrival {
-    size_t node = 0;             // its index
+    size_t node = 0;             // index in nodes()
     std::span<std::byte> frame;  // from the destination MAC on; valid until the next Take()
     Instant received;            // the kernel's stamp, CLOCK_REALTIME
   };
 
-  // `port`: of clients which do not say theirs. Throws UsageError if a VNI is given twice.
+  // `port`: of clients which do not name theirs. Throws UsageError if a VNI is given twice.
   Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t port);
 
   const std::vector<RemoteNode>& nodes() const { return nodes_; }
   size_t queue() const { return queue_size_; }
 
-  // They are told of each client. Before anything else is called; they must outlive this object.
+  // Informs `shares` of each client from now on. Called before any other function; the shares must
+  // outlive this object.
   void SetShares(std::vector<SocketShares*> shares);
 
-  // Frames of one client are queued in the order of these calls. `splitter`: the caller's.
+  // Accepts a message. Frames of one client are queued in the order of these calls. `splitter`: the
+  // caller's.
   void Accept(const Underlay::Message& message, io::SuperFrameSplitter& splitter);
-  // Counts what has come by a way that is no client's.
+  // Counts a message that arrived outside the clients' tunnels.
   void Reject(const Underlay::Message& message);
-  // The next frame from a client; `now`: CLOCK_REALTIME.
+  // Returns the next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now);
   bool HasWaiting() const;
-  // More wait than are taken in order of arrival: clients take turns.
+  // Whether more frames wait than are taken in order of arrival: clients take turns.
   bool IsOverloaded() const;
 
-  // From now on the node's frames come from this host.
+  // Makes this host the node's client: the node's frames come from it.
   void Claim(size_t node, const Peer& client);
   void Release(size_t node);
-  // Its client, if it has one.
+  // Returns the node's client, if it has one.
   std::optional<Peer> ClientOf(size_t node) const;
 
   ArrivalCounters CountersOf(size_t node) const;
@@ -95,16 +97,17 @@ class Intake {
 
   void SetClient(size_t node, std::optional<Peer> peer)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
-  // Tells the sockets, after a change of what waits of a client, how much more may.
+  // Sends the sockets the number of further frames that may wait, after a change of a client's
+  // waiting frames.
   void TellRoom(size_t node) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void SetLimit(size_t node, std::optional<size_t> frames);
-  // Counts the datagram. The index in nodes_ that it is for, if it is any.
+  // Counts the datagram. Returns the index in nodes_ of its node, if it has one.
   std::optional<size_t> CountDatagram(std::span<const std::byte> bytes)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void AcceptDatagram(std::span<std::byte> bytes, size_t segment, const Underlay::Message& message,
                       io::SuperFrameSplitter& splitter)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
-  // Of a client's kernel: perhaps one that is to be completed.
+  // Accepts a frame of a client's kernel, which may have to be completed.
   void AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment, Instant received,
                    io::SuperFrameSplitter& splitter)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
@@ -118,7 +121,7 @@ class Intake {
   std::vector<Client> clients_ VIADUCT_GUARDED_BY(mutex_);
   FairQueue queue_ VIADUCT_GUARDED_BY(mutex_);
   DatagramCounters counters_ VIADUCT_GUARDED_BY(mutex_);
-  bool has_limits_ VIADUCT_GUARDED_BY(mutex_) = false;  // those of the sockets, for some clients
+  bool has_limits_ VIADUCT_GUARDED_BY(mutex_) = false;  // the sockets have limits for some clients
 };
 
 }  // namespace viaduct::tunnel

@@ -1,4 +1,4 @@
-// The threads that read what the clients of a tunnel's hub send, a UDP socket each.
+// The threads that read the datagrams of a tunnel's clients, each from one UDP socket.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,19 @@ namespace viaduct::tunnel {
 // their VNI, so that their order remains.
 class Readers {
  public:
-  // As many as there are `sockets`, which are read by nobody else. Throws SystemError.
+  // Prepares one thread for each of `sockets`, which nothing else may read. Throws SystemError.
   Readers(std::vector<Underlay*> sockets, Intake& intake);
   ~Readers();  // ends the threads
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
-  // Readable when Attend() is to be called, also before the first frame has come.
+  // Returns a descriptor that is readable if Attend() must be called, also before the first frame
+  // arrives.
   int fd() const { return wake_.get(); }
-  // Its other descriptor.
+  // Returns the descriptor that ends the threads.
   int EndFd() const { return end_.get(); }
-  // By the one that takes the frames, before it does: what comes from now on makes fd() readable
-  // again. Starts the threads when it is first called: in a process that does not fork any more.
+  // Called by the thread that takes the frames, before it does: later frames make fd() readable
+  // again. The first call starts the threads: the process must not fork after it.
   void Attend();
 
  private:
@@ -43,8 +44,8 @@ class Readers {
   std::vector<std::thread> threads_;
 };
 
-// How many threads may read for a simulation or an engine on this machine: all processors that
-// this process may use but one, at most kMaxReaders; 0 if there is no other.
+// Returns the number of threads that may read for a simulation or an engine on this machine: all
+// processors that this process may use except one, at most kMaxReaders; 0 if there is no other.
 size_t SuitableReaders();
 inline constexpr size_t kMaxReaders = 8;
 

@@ -1,16 +1,16 @@
 // Shares the receive buffer of a tunnel's UDP socket among its clients. A socket filter runs before
-// a datagram is queued: who has much of the buffer already is refused more, so that others find
-// room, and each refusal is counted to whom it concerns.
+// a datagram is queued: a client that has much of the buffer already is refused more, so that
+// others find space, and each refusal is counted for the client that it concerns.
 //
 // The limit is the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
 // shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998) with alpha = 1/2:
-// a client may have half of what is free. One that floods alone gets a third of the buffer, and two
-// thirds stay free.
+// a client may have half of the free space. One that floods alone gets a third of the buffer, and
+// two thirds stay free.
 //
-// And a client may have no more datagrams here than its user has room for frames, where that is
-// what limits: reading what is then dropped would take the time of those that wait, and the more is
-// sent, the less would arrive (receive livelock: Mogul and Ramakrishnan, ACM Transactions on
-// Computer Systems 15(3), 1997).
+// And a client may have no more datagrams here than its user has space for frames, if that is the
+// limit: reading datagrams that are then dropped would take the time of those that wait, and the
+// more is sent, the less would arrive (receive livelock: Mogul and Ramakrishnan, ACM Transactions
+// on Computer Systems 15(3), 1997).
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -21,11 +21,11 @@
 
 #include "remote/tunnel/share.h"
 
-#define ALL (~0U)  // of the datagram's bytes
+#define ALL (~0U)  // bytes of the datagram
 #define VXLAN_FLAG_I 0x08000000U
 #define IPV4_SOURCE 12  // offsets in headers
 #define IPV6_SOURCE 8
-#define MAX_SEGMENTS 128  // of a message (UDP_MAX_SEGMENTS)
+#define MAX_SEGMENTS 128  // maximum in a message (UDP_MAX_SEGMENTS)
 #define INNER 16           // the frame in a datagram: behind UDP and VXLAN
 #define MAC_ADDRESSES 12   // bytes
 
@@ -45,7 +45,7 @@ struct {
   __type(value, struct viaduct_share_sum);
 } share_sum SEC(".maps");
 
-// Index in `shares` by VNI.
+// Index in `shares`; key: the VNI.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1);  // the loader sets it
@@ -61,9 +61,9 @@ struct source {
   __u64 half[2];
 };
 
-// Whose a VXLAN header's datagram is.
+// The owner of a VXLAN header's datagram.
 struct owner {
-  struct viaduct_share* named;  // of its VNI; NULL: it is for no node
+  struct viaduct_share* named;  // share of its VNI; NULL: it is for no node
   int is_stranger, is_vxlan;
 };
 
@@ -85,7 +85,7 @@ static __always_inline int is_from(const struct viaduct_share* share, const stru
   return share->source[0] == source->half[0] && share->source[1] == source->half[1];
 }
 
-// `at`: where the header is in the message, from the UDP header on.
+// `at`: the offset of the header in the message, from the UDP header on.
 static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 at,
                                              const struct source* source) {
   struct owner owner = {.named = 0, .is_stranger = 1, .is_vxlan = 0};
@@ -101,7 +101,7 @@ static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 
   return owner;
 }
 
-// The length of the frame that the message begins with, by its IP header; 0 if it has none.
+// Returns the length of the frame that the message begins with, by its IP header; 0 if it has none.
 static __always_inline __u32 inner_length(const struct __sk_buff* skb) {
   __u32 at = INNER + MAC_ADDRESSES;
   __be16 type = 0, length = 0;
@@ -121,9 +121,10 @@ static __always_inline __u32 inner_length(const struct __sk_buff* skb) {
   return at - INNER + 40 + bpf_ntohs(length);
 }
 
-// How many the message is: one, if it is a frame that its sender's kernel left to be divided. The
-// reader must come to the same number (SocketShares), though it is not told of that frame's
-// segments unless they are of UDP: else what was read would not be free again.
+// Returns the number of datagrams in the message: one, if it is a frame that its sender's kernel
+// left to be divided. The reader must find the same number (SocketShares), though that frame's
+// segments are reported to it only if they are of UDP: else the space of read datagrams would not
+// be free again.
 static __always_inline __u32 datagrams_of(const struct __sk_buff* skb, __u32 bytes) {
   const __u32 segment = skb->gso_size;
   if (segment == 0 || inner_length(skb) + sizeof(struct vxlan) > segment) return 1;
@@ -145,7 +146,7 @@ static __always_inline void count_refused(struct owner owner, struct viaduct_sha
 
 // Counts the datagram at `at` of a refused message, or returns 1 if it is of the same kind as the
 // message's first, whose header is `first`: also if it has no header of its own (of a frame that
-// the sender's kernel left to be divided). Not inline, nor static: so the verifier looks at it once
+// the sender's kernel left to be divided). Not inline, nor static: so the verifier examines it once
 // and not for each datagram.
 __attribute__((noinline)) int viaduct_refuse(struct __sk_buff* skb, __u32 at, __u64 first) {
   const __u32 of_strangers = VIADUCT_SHARE_STRANGERS;

@@ -18,17 +18,17 @@ struct Unmap {
   void operator()(void* memory) const { munmap(memory, bytes); }
 };
 
-// The program's tables, which it and their user write at the same time: members are to be read and
+// The program's tables, which it and their user write at the same time: members must be read and
 // written atomically. They end with the socket and this object.
 struct Shares {
-  std::unique_ptr<viaduct_share, Unmap> all;  // of strangers, then of each VNI
+  std::unique_ptr<viaduct_share, Unmap> all;  // first the strangers' share, then that of each VNI
   std::unique_ptr<viaduct_share_sum, Unmap> sum;
 };
 
-// The program decides about every datagram of the socket from now on. No share is anybody's yet.
-// `vnis`: each once. `room`: bytes of the socket's buffer. Needs no descriptor afterwards. Throws
-// EnvironmentError if the build, the kernel or this process's capabilities do not allow it, and
-// SystemError if the socket does not.
+// Makes the program decide about every datagram of the socket from now on. No share has a client
+// yet. `vnis`: each once. `room`: bytes of the socket's buffer. Needs no descriptor afterwards.
+// Throws EnvironmentError if the build, the kernel or this process's capabilities do not allow it,
+// and SystemError if the socket does not.
 Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room);
 
 }  // namespace viaduct::tunnel

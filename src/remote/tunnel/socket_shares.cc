@@ -15,9 +15,9 @@
 namespace viaduct::tunnel {
 namespace {
 
-constexpr uint64_t kMinRoom = 65536;  // bytes: a merged message
+constexpr uint64_t kMinRoom = 65536;  // bytes of a merged message
 
-// The kernel's program reads and writes the same memory.
+// Accesses memory that the kernel's program reads and writes, too.
 template <class T>
 T Get(T& shared) {
   return std::atomic_ref<T>(shared).load(std::memory_order_relaxed);
@@ -32,9 +32,9 @@ bool IsTag(uint16_t type) {
   return type == wire::ether_type::kVlan || type == wire::ether_type::kServiceVlan;
 }
 
-// The length of the frame that the message begins with, by its IP header; 0 if it has none.
+// Returns the length of the frame that the message begins with, by its IP header; 0 if it has none.
 size_t InnerLength(std::span<const std::byte> message) {
-  constexpr size_t kIpv4Length = 2, kIpv6Length = 4;  // where it is in the IP header
+  constexpr size_t kIpv4Length = 2, kIpv6Length = 4;  // offsets in the IP header
   if (message.size() < wire::VxlanHeader::kSize + wire::EthernetHeader::kSize) return 0;
   const auto frame = message.subspan(wire::VxlanHeader::kSize);
   size_t at = wire::EthernetHeader::kSize;
@@ -54,21 +54,22 @@ size_t InnerLength(std::span<const std::byte> message) {
   return 0;
 }
 
-// As the program counts them, which cannot see whether UDP_GRO will tell the reader of segments.
+// Counts the datagrams as the program does, which cannot see whether UDP_GRO will report segments
+// to the reader.
 uint64_t DatagramsOf(const Underlay::Message& message) {
   if (message.segment == 0) return 1;
   const size_t frame = InnerLength(message.bytes) + wire::VxlanHeader::kSize;
   return frame > message.segment ? 1 : Underlay::DatagramsOf(message);
 }
 
-// Whether the program may have counted segments of which the reader is not told: of a long frame of
-// another protocol than IP.
+// Whether the program may have counted segments that are not reported to the reader: of a long
+// frame of another protocol than IP.
 bool IsUncertain(const Underlay::Message& message) {
   constexpr size_t kLong = 2048;
   return message.segment == 0 && message.bytes.size() > kLong && InnerLength(message.bytes) == 0;
 }
 
-// In the order in which they are in memory.
+// Returns the address as two halves, in the order in which they are in memory.
 std::array<uint64_t, 2> SourceOf(const Peer& peer) {
   std::array<uint64_t, 2> halves;
   static_assert(sizeof halves == sizeof peer.as_in6().sin6_addr);
@@ -92,7 +93,7 @@ void SocketShares::SetState(size_t client, viaduct_share_state state) {
 }
 
 void SocketShares::SetClient(size_t client, const Peer& peer) {
-  // Between the two nobody's: the address is not written at once.
+  // Unclaimed in between: the address is not written at once.
   SetState(client, VIADUCT_SHARE_UNCLAIMED);
   const auto source = SourceOf(peer);
   Set(At(client).source[0], source[0]);
@@ -104,7 +105,7 @@ void SocketShares::SetLimit(size_t client, std::optional<size_t> datagrams) {
   Set(At(client).limit, datagrams ? static_cast<uint32_t>(*datagrams + 1) : 0);
 }
 
-// As the program does it.
+// Finds the share of a message as the program does.
 viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
   viaduct_share& strangers = *shares_.all;
   const auto header = wire::VxlanHeader::Parse(message.bytes);
@@ -132,13 +133,14 @@ void SocketShares::Take(const Underlay::Message& message) {
 
 void SocketShares::Settle(uint32_t overflowed, bool is_drained) {
   if (overflowed != std::exchange(overflowed_, overflowed)) {
-    // A datagram takes more of the kernel's memory than it is said to cost.
+    // A datagram takes more of the kernel's memory than its cost.
     const uint64_t room = shares_.sum->room;
     Set(shares_.sum->room, std::max(room - room / 8, kMinRoom));
     differs_ = true;
   }
   if (!is_drained || !differs_.exchange(false)) return;
-  // What the program has just let pass, but is not queued yet, is ahead until the next time.
+  // Datagrams that the program has just let pass, but that are not queued yet, are ahead until the
+  // next time.
   for (size_t i = 0; i <= by_vni_.size(); ++i) {
     viaduct_share& share = shares_.all.get()[i];
     Set(share.taken, Get(share.queued));

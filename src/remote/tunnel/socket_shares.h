@@ -13,14 +13,14 @@
 
 namespace viaduct::tunnel {
 
-// A client may have at most half of what is free of the buffer, and datagrams that are no client's
-// have one share together (share.bpf.c). So one that sends more than is read loses its own
+// A client may have at most half of the free part of the buffer, and datagrams of no client have
+// one share together (share.bpf.c). So a client that sends more than is read loses its own
 // datagrams, and they are counted as its own. Take() and Settle() are for the thread that reads;
 // any thread may call the rest.
 class SocketShares {
  public:
   struct Refused {
-    uint64_t lost = 0;     // the client's, datagrams
+    uint64_t lost = 0;     // the client's datagrams
     uint64_t spoofed = 0;  // with its VNI, from other hosts
   };
   struct Strange {
@@ -36,20 +36,21 @@ class SocketShares {
   void SetAnyone(size_t client) { SetState(client, VIADUCT_SHARE_ANYONE); }
   void SetUnclaimed(size_t client) { SetState(client, VIADUCT_SHARE_UNCLAIMED); }
 
-  // How many of its datagrams may be in the socket, beside its share of the buffer; nothing: any
-  // number. A message of several that begins within the limit is let in whole.
+  // Limits the number of the client's datagrams in the socket, in addition to its share of the
+  // buffer; nothing: no limit. A message of several that begins within the limit is let in whole.
   void SetLimit(size_t client, std::optional<size_t> datagrams);
 
-  // A message was read, and no longer has room.
+  // Frees the space of a message that was read.
   void Take(const Underlay::Message& message);
-  // What was queued is not what will be read: datagrams were lost after the program, or changed
-  // owner. Then Settle() is to be called when all was read.
+  // Whether the queued datagrams are not those that will be read: datagrams were lost after the
+  // program, or changed owner. Then Settle() must be called when all were read.
   bool Differs() const { return differs_; }
-  // After a burst: `overflowed`, messages that the kernel had no room for in spite of the shares,
-  // ever; `is_drained`, all was read.
+  // Called after a burst. `overflowed`: the total of messages for which the kernel had no space in
+  // spite of the shares. `is_drained`: all messages were read.
   void Settle(uint32_t overflowed, bool is_drained);
 
-  // Messages that were refused. The kernel counts them among those that it had no room for.
+  // Returns the number of messages that were refused. The kernel counts them among those for which
+  // it had no space.
   uint64_t RefusedMessages() const;
   Refused RefusedOf(size_t client) const;
   Strange RefusedStrange() const;
@@ -62,7 +63,7 @@ class SocketShares {
   std::unordered_map<uint32_t, size_t> by_vni_;  // index in shares_.all
   Shares shares_;
   uint32_t overflowed_ = 0;
-  std::atomic<bool> differs_ = true;  // some came before the program
+  std::atomic<bool> differs_ = true;  // some datagrams arrived before the program was attached
 };
 
 }  // namespace viaduct::tunnel

@@ -1,5 +1,5 @@
-// What a hub's clients get of its socket's buffer while nobody reads, and whether all that they
-// lose is counted to them. Needs root (eBPF).
+// Tests the share of a socket's buffer that a hub's clients get while no thread reads, and whether
+// each loss is counted for its client. Needs root (eBPF).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/udp.h>
@@ -18,8 +18,8 @@ using wire::VxlanHeader;
 
 constexpr size_t kFrame = 142;
 
-// Datagrams, each with the VNI at its index, that the kernel is given as one message and does not
-// divide on the loopback device.
+// Sends datagrams, each with the VNI at its index, that the kernel is given as one message and does
+// not divide on the loopback device.
 class Sender {
  public:
   Sender(const std::string& from, const Hub& hub, size_t frame = kFrame)
@@ -54,12 +54,12 @@ class Sender {
   Peer to_;
 };
 
-// The parameters: the clients' address, and the hub's threads that read, which begin when it is
-// read for the first time.
+// The parameters: the clients' address, and the number of the hub's threads that read, which start
+// at the first Read().
 class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, size_t>> {
  protected:
   static constexpr uint32_t kClients = 50;
-  static constexpr size_t kMerged = 40, kFlood = 2000;  // 80,000 datagrams; an eighth has room
+  static constexpr size_t kMerged = 40, kFlood = 2000;  // 80,000 datagrams; an eighth fits
 
   SocketSharesTest() : hub_(Nodes(), {.port = 0, .readers = std::get<1>(GetParam())}) {}
   void SetUp() override {
@@ -80,7 +80,7 @@ class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, s
   }
   static uint32_t VniOf(uint32_t client) { return 100 + 1000 * client; }
 
-  // Everything that was read or lost, by the hub's own counts.
+  // Returns the number of datagrams that were read or lost, by the hub's own counts.
   uint64_t AllOfHub() const {
     const HubCounters all = hub_.counters();
     uint64_t sum = all.dropped_socket_full + all.dropped_malformed + all.dropped_unknown_vni;
@@ -90,13 +90,13 @@ class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, s
   uint64_t AllOf(size_t client) const {
     return hub_.CountersOf(client).rx_frames + hub_.CountersOf(client).Lost();
   }
-  // The same, with what was read and waits.
+  // Returns AllOfHub() plus the datagrams that were read and wait.
   uint64_t AllRead() const {
     uint64_t sum = AllOfHub();
     for (size_t i = 0; i < kClients; ++i) sum += hub_.WaitingOf(i);
     return sum;
   }
-  // Reads and takes until the hub has accounted for so many.
+  // Reads and takes until the hub has accounted for `datagrams`.
   void ReadAll(uint64_t datagrams) {
     for (int i = 0; i < 5000 && AllOfHub() < datagrams; ++i) {
       pollfd wait{hub_.fd(), POLLIN, 0};
@@ -144,7 +144,8 @@ TEST_P(SocketSharesTest, EachDatagramOfAMessageIsCountedToItsOwnClient) {
   EXPECT_EQ(hub_.counters().dropped_socket_full, 0u);
 }
 
-// From an address that has not claimed it: it neither takes the client's share nor counts as its.
+// Datagrams from an address that has not claimed the node: they neither take the client's share nor
+// are counted as its.
 TEST_P(SocketSharesTest, ForeignersFillTheirOwnShare) {
   const bool is_ipv4 = home() == std::string("127.0.0.1");
   hub_.Claim(1, IpAddress::Parse(is_ipv4 ? "127.0.0.2" : "fd00::2"));
@@ -165,13 +166,13 @@ TEST_P(SocketSharesTest, ForeignersFillTheirOwnShare) {
   EXPECT_EQ(hub_.counters().dropped_socket_full, 0u);
 }
 
-// Many times the buffer goes through while it is read: nothing of it is thought to be there still.
+// Many times the buffer's size passes while it is read: no space remains taken.
 TEST_P(SocketSharesTest, RoomIsFreeAgainOnceItWasRead) {
   const Sender sender(home(), hub_);
   constexpr size_t kRounds = 300, kBurst = 60;
   for (size_t round = 1; round <= kRounds; ++round) {
     sender.Send(std::vector<uint32_t>(kMerged, VniOf(2)), kBurst);
-    // Its owner changes while some wait.
+    // The owner changes while some datagrams wait.
     if (round % 3 == 0) hub_.Release(2);
     if (round % 3 == 1) hub_.Claim(2, IpAddress::Parse(home()));
     ReadAll(round * kBurst * kMerged);
@@ -180,8 +181,8 @@ TEST_P(SocketSharesTest, RoomIsFreeAgainOnceItWasRead) {
   EXPECT_EQ(hub_.counters().dropped_socket_full, 0u);
 }
 
-// Frames of which each takes more memory than it is said to, of many that flood at once: the buffer
-// is full at first, in spite of the shares, which then become smaller.
+// Many clients flood at once with frames that each take more memory than their cost: the buffer is
+// full at first, in spite of the shares, which then become smaller.
 TEST_P(SocketSharesTest, SharesFitTheKernelsMemoryInTheEnd) {
   constexpr size_t kEach = 40000;
   const Sender sender(home(), hub_, 1100);
@@ -198,8 +199,8 @@ TEST_P(SocketSharesTest, SharesFitTheKernelsMemoryInTheEnd) {
   EXPECT_EQ(hub_.CountersOf(49).rx_frames, 100u);
 }
 
-// Nobody takes what is read: when a client's share of those that wait is full, the rest is refused
-// unread, until there is room again. Another client finds room all the time.
+// No thread takes what is read: when a client's share of waiting frames is full, the rest is
+// refused unread, until there is space again. A second client finds space all the time.
 TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
   const Sender sender(home(), hub_);
   constexpr size_t kRounds = 400, kBurst = 20;
@@ -228,7 +229,7 @@ TEST_P(SocketSharesTest, WhatHasNoRoomToWaitIsNotRead) {
   }
   EXPECT_EQ(hub_.CountersOf(1).rx_frames, kRounds);
   EXPECT_EQ(AllOf(0), flood);
-  // It may send again.
+  // The client may send again.
   const uint64_t before = hub_.CountersOf(0).Lost();
   sender.Send(std::vector<uint32_t>(kMerged, VniOf(0)), kBurst);
   ReadAll(sent + kMerged * kBurst);

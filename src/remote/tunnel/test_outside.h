@@ -13,7 +13,7 @@
 
 namespace viaduct::tunnel {
 
-// What a kernel's VXLAN interface is to the hub: a UDP socket.
+// A UDP socket that takes the place of a kernel's VXLAN interface.
 class Outside {
  public:
   explicit Outside(const std::string& address, uint16_t port = 0)
@@ -41,7 +41,7 @@ class Outside {
     std::ranges::copy(frame, bytes.begin() + wire::VxlanHeader::kSize);
     SendBytesTo(port, address, bytes);
   }
-  // All datagrams that have arrived; waits for `count`.
+  // Waits for `count` datagrams. Returns all that have arrived.
   std::vector<std::vector<std::byte>> Receive(size_t count) {
     std::vector<std::vector<std::byte>> all;
     while (all.size() < count) {

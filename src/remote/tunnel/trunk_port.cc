@@ -10,7 +10,7 @@
 namespace viaduct::tunnel {
 namespace {
 
-// Bursts of datagrams read at once: an overloaded hub must see what all its clients send.
+// Bursts of datagrams read at once: an overloaded hub must see the frames of all its clients.
 constexpr int kReads = 4;
 constexpr size_t kAddresses = 12;  // bytes of a frame before its tag
 constexpr size_t kTag = wire::VlanTag::kSize;
@@ -24,7 +24,7 @@ size_t LongestFrameOf(SharedHub& shared) {
 
 TrunkPort::TrunkPort(std::shared_ptr<SharedHub> hub)
     : hub_(std::move(hub)), mtu_(0), room_(LongestFrameOf(*hub_) + kTag) {
-  // A frame's own VLAN tag is not part of its payload.
+  // A VLAN tag of the client's frame is not part of its payload.
   mtu_ = static_cast<uint32_t>(room_ - kTag - wire::EthernetHeader::kSize - kTag);
   memory_ = std::make_unique_for_overwrite<std::byte[]>(kBurst * room_);
   refused_.reserve(kBurst);

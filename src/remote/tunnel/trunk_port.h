@@ -1,4 +1,4 @@
-// The clients of a hub as one port of the path engine.
+// A port of the path engine that combines the clients of a hub.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace viaduct::tunnel {
 
-// A hub that one thread serves and others ask.
+// A hub that one thread serves and other threads query.
 class SharedHub {
  public:
   // Throws as Hub does.
@@ -20,7 +20,8 @@ class SharedHub {
       : hub_(std::move(nodes), options), fd_(hub_.fd()) {}
 
   int fd() const { return fd_; }
-  // Any thread: calls use(Hub&) while nobody else uses it. The frames of clients wait meanwhile.
+  // Calls use(Hub&) while no other thread uses the hub; any thread. The frames of clients wait
+  // meanwhile.
   template <class Use>
   auto With(Use&& use) {
     const MutexLock lock(mutex_);
@@ -34,8 +35,8 @@ class SharedHub {
 };
 
 // The frames of the i-th node carry the VLAN tag ChannelOf(i) between this port and its caller,
-// which must put it on those that it sends; tags of clients are inside of it. Frames come in the
-// order and by the shares of the hub. The lock is taken once a burst.
+// which must put it on the frames that it sends; tags of clients are inside of it. Frames arrive in
+// the order and by the shares of the hub. The lock is taken once a burst.
 class TrunkPort final : public io::AnyPort {
  public:
   // The VLAN of a node; there are at most kMaxNodes.
@@ -46,10 +47,11 @@ class TrunkPort final : public io::AnyPort {
 
   size_t Receive(std::span<io::ReceivedFrame> frames) override;
   size_t Transmit(std::span<const io::FrameToSend> frames) override;
-  // Those whose node has no client, and those that are too long for it.
+  // Returns the frames whose node has no client, and those that are too long for it.
   std::span<const uint32_t> Refused() const override { return refused_; }
   int fd() override { return hub_->fd(); }
-  // Any thread. rx_dropped_ring_full: what the hub lost by itself (overload, the socket's buffer).
+  // Called by any thread. rx_dropped_ring_full: frames that the hub itself lost (overload, the
+  // socket's buffer).
   io::PortCounters Counters() override;
   uint32_t Mtu() const override { return mtu_; }
 

@@ -122,7 +122,7 @@ TEST_P(TrunkPortTest, AFloodIsReadInBurstsAndTheLossesAreItsOwn) {
   }
   while (port_.Receive(few) > 0) {
   }
-  // What the kernel can be told of is refused there, unread.
+  // If the kernel can be given the limit, it refuses the frames beyond it, unread.
   EXPECT_GT(CountersOf(0).rx_dropped_overload + CountersOf(0).rx_dropped_socket_full, 1000u);
   EXPECT_EQ(CountersOf(1).Lost(), 0u);
   EXPECT_EQ(CountersOf(1).rx_frames, 200u);

@@ -139,7 +139,7 @@ void Underlay::Bind(const Options& options) {
         socket(ipv4_only_ ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_) return false;
     if (options.beside != nullptr) {
-      // The first one had the port for itself before: no other hub's socket is beside it.
+      // The first socket had the port exclusively before: no other hub's socket shares it.
       for (const int fd : {options.beside->fd(), fd()}) {
         SetSocketOption(fd, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT");
       }
@@ -202,8 +202,8 @@ uint32_t Underlay::AllDroppedMessages() const {
 
 uint32_t Underlay::DroppedMessages() const {
   if (!shares_) return dropped_ = AllDroppedMessages();
-  // Both numbers grow meanwhile. A refusal is counted by the program before the kernel does, so
-  // what remains is at most too few, as long as no other comes between.
+  // Both numbers grow meanwhile. A refusal is counted by the program before the kernel does, so the
+  // difference is at most too small, unless another refusal happens in between.
   constexpr int kAttempts = 8;
   for (int i = 0; i < kAttempts; ++i) {
     const uint64_t refused = shares_->RefusedMessages();
@@ -227,7 +227,8 @@ void Underlay::NoteBurst(size_t messages, size_t datagrams) {
   const MutexLock lock(drops_mutex_);
   const double before =
       std::exchange(per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
-  // What was lost so far was among these and those before. A system call only where it matters.
+  // The datagrams lost so far were sent among those of this burst and the one before. The system
+  // call is made only if it matters.
   const double most = std::max(before, per_message_);
   const bool may_have_more = messages == kBurst;
   const bool settles = shares_ != nullptr && (may_have_more || shares_->Differs());
@@ -250,7 +251,8 @@ size_t Underlay::ReadBurst() {
     header.msg_controllen = controls_[i].size();
   }
   const int count = recvmmsg(fd(), messages_.data(), kBurst, MSG_DONTWAIT, nullptr);
-  // EAGAIN: there is none; anything else is the last send's (an ICMP error), and nobody's now.
+  // EAGAIN: there is none; any other error belongs to an earlier send (an ICMP error), and concerns
+  // no datagram now.
   return count < 0 ? 0 : static_cast<size_t>(count);
 }
 
@@ -280,7 +282,7 @@ std::span<std::byte> Underlay::Queue(const Peer& peer, size_t length, uint32_t o
 
 size_t Underlay::PrepareMessage(size_t message, size_t first) {
   const Queued& begin = queue_[first];
-  // Segments of a message have one length, but for the last one, which may be shorter.
+  // Segments of a message have one length, except for the last one, which may be shorter.
   size_t last = first;
   size_t bytes = begin.length;
   while (segments_ && last + 1 < queue_.size() && queue_[last].length == begin.length &&
@@ -316,7 +318,7 @@ size_t Underlay::PrepareMessage(size_t message, size_t first) {
 }
 
 void Underlay::SendAll() {
-  size_t sent = 0;  // of queue_
+  size_t sent = 0;  // index in queue_
   while (sent < queue_.size()) {
     std::array<size_t, kBurst> ends;
     size_t messages = 0;
@@ -331,13 +333,13 @@ void Underlay::SendAll() {
     }
     if (errno == EINTR) continue;
     if (ends[0] > sent + 1 && errno != EAGAIN && errno != ENOBUFS) {
-      // Segments longer than the way's MTU (EINVAL), or a device without checksums (EIO): one by
-      // one.
+      // Segments longer than the path's MTU (EINVAL), or a device without checksums (EIO): send one
+      // by one.
       segments_ = false;
       continue;
     }
-    // The first one is not to be sent: the socket's buffer is full, there is no route, or it is an
-    // ICMP error that concerns an earlier one, and that is gone with this call.
+    // The first message cannot be sent: the socket's buffer is full, there is no route, or it is an
+    // ICMP error that concerns an earlier one, and that is cleared by this call.
     for (size_t i = sent; i < ends[0]; ++i) refused_.push_back(queue_[i]);
     sent = ends[0];
   }
@@ -346,8 +348,8 @@ void Underlay::SendAll() {
 }
 
 void SpreadByVni(const Underlay& any, size_t count) {
-  // The program gets the datagram from its UDP payload on (net/core/sock_reuseport.c); what is too
-  // short for a VNI goes to the first socket.
+  // The program gets the datagram from its UDP payload on (net/core/sock_reuseport.c); a datagram
+  // too short for a VNI arrives at the first socket.
   std::array<sock_filter, 4> program{
       {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4), BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8),
        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, uint32_t(count)), BPF_STMT(BPF_RET | BPF_A, 0)}};

@@ -22,8 +22,8 @@ namespace viaduct::tunnel {
 
 class SocketShares;
 
-// Where datagrams come from and go to. IPv4 addresses are mapped ones (RFC 4291 section 2.5.5.2),
-// unless the machine has no IPv6.
+// The source or destination of datagrams. IPv4 addresses are mapped ones (RFC 4291 section
+// 2.5.5.2), unless the machine has no IPv6.
 class Peer {
  public:
   Peer() = default;
@@ -36,7 +36,7 @@ class Peer {
   bool SameAs(const Peer& other) const {
     return SameHost(other) && address_.sin6_port == other.address_.sin6_port;
   }
-  // The same host, on the same link if the address is link-local.
+  // Returns the same host with another port, on the same link if the address is link-local.
   Peer WithPort(uint16_t port) const;
   std::string ToString() const;  // "192.0.2.1", "[2001:db8::1]"; no port
   const sockaddr_in6& as_in6() const { return address_; }
@@ -46,47 +46,48 @@ class Peer {
   sockaddr_in6 address_{};
 };
 
-// Reads and writes bursts by recvmmsg() and sendmmsg(), with UDP GRO and GSO where the kernel and
-// the other end can use them: one datagram of the socket is then several on the wire. One thread.
+// Reads and writes bursts by recvmmsg() and sendmmsg(), with UDP GRO and GSO if the kernel and the
+// peer can use them: one datagram of the socket is then several on the wire. Used by one thread.
 class Underlay {
  public:
   struct Options {
-    std::string address = {};    // its own; empty: every address of the machine
+    std::string address = {};    // to bind to; empty: every address of the machine
     uint16_t port = 0;           // 0: any
-    size_t max_datagram = 1526;  // bytes that are sent in one, at most
-    int buffer = 16 << 20;       // asked for, bytes, of the socket in each direction
-    // Another one, whose address and port this one has, too (SO_REUSEPORT); instead of `port`.
+    size_t max_datagram = 1526;  // maximum bytes of a sent datagram
+    int buffer = 16 << 20;       // requested bytes of the socket in each direction
+    // A socket whose address and port this one has, too (SO_REUSEPORT); instead of `port`.
     const Underlay* beside = nullptr;
-    // A UDP socket that has been bound elsewhere, and is this object's from now on; -1: it opens
-    // one.
+    // A UDP socket that has been bound elsewhere, and belongs to this object from now on; -1: the
+    // object opens one.
     int socket = -1;
   };
-  // What one message of the socket holds: a datagram, or several of one source.
+  // The content of one message of the socket: a datagram, or several of one source.
   struct Message {
     std::span<std::byte> bytes;  // valid during the call
-    size_t segment = 0;  // bytes of each datagram, or of each part of what a datagram of this
-                         // machine holds (UDP_GRO); 0: it is one
+    size_t segment = 0;  // bytes of each datagram, or of each part of the content of a locally sent
+                         // datagram (UDP_GRO); 0: one datagram
     Instant received;    // the kernel's stamp, CLOCK_REALTIME
     Peer source;
   };
 
-  // Throws UsageError if the address or port cannot be had.
+  // Throws UsageError if the address or port is not available.
   explicit Underlay(const Options& options);
   ~Underlay();
 
-  // From now on the clients of these VNIs share the receive buffer. What is returned is this
-  // object's. Throws as SocketShares does.
+  // Makes the clients of these VNIs share the receive buffer from now on. The result belongs to
+  // this object. Throws as SocketShares does.
   SocketShares& Share(std::span<const uint32_t> vnis);
   void Unshare();  // if it was shared
 
   int fd() const { return socket_.get(); }
   uint16_t port() const { return port_; }
-  // What the kernel gave, bytes: without CAP_NET_ADMIN not more than net.core.rmem_max.
+  // Returns the size that the kernel set, bytes: without CAP_NET_ADMIN at most net.core.rmem_max.
   int receive_buffer() const { return receive_buffer_; }
   int send_buffer() const { return send_buffer_; }
-  // Datagrams that found the socket's buffer full, since it was opened, without those that were
-  // beyond a share of it. A system call, from any thread. The kernel counts messages: of how many
-  // datagrams each was (UDP_GRO) is known by those that it gave at that time.
+  // Returns the number of datagrams that found the socket's buffer full, since it was opened,
+  // without those that were beyond a share of it. Makes a system call, from any thread. The kernel
+  // counts messages: the number of datagrams in each (UDP_GRO) is estimated from those received at
+  // that time.
   uint64_t ReceiveDrops() const;
 
   static size_t DatagramsOf(const Message& message) {
@@ -110,10 +111,10 @@ class Underlay {
     return count == kBurst;
   }
 
-  // Room for a datagram of `length` bytes to `peer`, to be filled in before the next call; empty if
-  // it is too long, or the kernel takes no more now. Sent by Flush() at the latest.
+  // Returns the space for a datagram of `length` bytes to `peer`, which must be filled in before
+  // the next call; empty if it is too long. Sent by Flush() at the latest.
   std::span<std::byte> Queue(const Peer& peer, size_t length, uint32_t owner);
-  // Sends what is queued. Those that the kernel refused are told: refused(owner, bytes).
+  // Sends the queued datagrams. Calls refused(owner, bytes) for each that the kernel refused.
   template <class Refused>
   void Flush(Refused&& refused) {
     SendAll();
@@ -124,7 +125,7 @@ class Underlay {
  private:
   static constexpr size_t kBurst = 64;
   static constexpr size_t kLongest = 65536;
-  // Between the beginnings of two messages' buffers: were it a power of two, all of them would
+  // Bytes between the beginnings of two messages' buffers: with a power of two, all of them would
   // share a few sets of the processor's caches.
   static constexpr size_t kStride = kLongest + 1664;
 
@@ -139,14 +140,14 @@ class Underlay {
   size_t ReadBurst();
   Message Examine(size_t i);
   void Account(const Message& message);
-  // A burst of so many messages, with so many datagrams, was read.
+  // Notes that a burst with these numbers of messages and datagrams was read.
   void NoteBurst(size_t messages, size_t datagrams);
-  // Of the kernel, modulo 2^32: those that were beyond a share, too.
+  // Returns the kernel's count, modulo 2^32, which includes messages that were beyond a share.
   uint32_t AllDroppedMessages() const;
-  // Without these; never too many.
+  // Returns the count without messages beyond a share; never too many.
   uint32_t DroppedMessages() const VIADUCT_THREAD_SAFETY(requires_capability(drops_mutex_));
   void SendAll();
-  // As many of those from `first` on as one message can carry.
+  // Fills a message with as many queued datagrams, from `first` on, as it can carry.
   size_t PrepareMessage(size_t message, size_t first);
 
   UniqueFd socket_;
@@ -156,12 +157,12 @@ class Underlay {
 
   std::unique_ptr<SocketShares> shares_;
 
-  mutable Mutex drops_mutex_;  // those of a reader's socket are asked for by another thread
-  // What DroppedMessages() said last.
+  mutable Mutex drops_mutex_;  // another thread asks for the drops of a reader's socket
+  // The last result of DroppedMessages().
   mutable uint32_t dropped_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;
   uint32_t seen_drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;  // messages that are in drops_
   double drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;         // datagrams
-  double per_message_ VIADUCT_GUARDED_BY(drops_mutex_) = 1;   // datagrams, lately
+  double per_message_ VIADUCT_GUARDED_BY(drops_mutex_) = 1;   // datagrams, recently
 
   std::unique_ptr<std::byte[]> received_;
   std::array<sockaddr_storage, kBurst> names_{};
@@ -180,7 +181,7 @@ class Underlay {
   std::vector<Queued> refused_;
 };
 
-// Of `count` sockets with the port of `any` of them, a VNI's datagrams all come to one. Throws
+// Makes all datagrams of a VNI arrive at one of the `count` sockets with the port of `any`. Throws
 // SystemError.
 void SpreadByVni(const Underlay& any, size_t count);
 

@@ -18,37 +18,37 @@
 namespace viaduct::run {
 
 struct HubOptions {
-  std::string address;    // this machine's for clients; empty: all that it has
+  std::string address;    // this machine's address for clients; empty: all of them
   uint16_t port = 0;      // UDP; 0: any
-  int inner_socket = -1;  // by which clients are served instead (tunnel::Hub::Options); -1: none
+  int inner_socket = -1;  // that serves clients instead (tunnel::Hub::Options); -1: none
   bool quiet = false;
 };
 
-// Serves the clients of a scenario's remote nodes while its loop runs: what ends it is thrown by
-// the loop's Run(). For use by one thread.
+// Serves the clients of a scenario's remote nodes while its loop runs; the loop's Run() throws the
+// error that ends it. For use by one thread.
 class Hub {
  public:
   virtual ~Hub() = default;
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
-  // The node's frames come from and go to this address from now on; or to nobody. Nodes whose
-  // client is given in the scenario are not for this.
+  // Claim() makes this address the source and destination of the node's frames; Release() leaves
+  // the node without a client. Not for nodes whose client is given in the scenario.
   virtual void Claim(const std::string& node, const std::string& address) = 0;
   virtual void Release(const std::string& node) = 0;
-  // Whether Claim() has been obeyed when it returns. Else OnClaimed() tells.
+  // Whether Claim() has taken effect when it returns. Otherwise OnClaimed() reports it.
   virtual bool ClaimsAtOnce() const = 0;
-  // Ends it; the final statistics.
+  // Ends the hub and returns the final statistics.
   virtual result::HubResult Finish() = 0;
 
-  // Calls `use` with the node when what Claim() said holds.
+  // Calls `use` with the node when a Claim() has taken effect.
   void OnClaimed(std::function<void(const std::string& node)> use) { claimed_ = std::move(use); }
   // The present statistics, at most half a second old.
   const result::HubProgress& latest() const { return latest_; }
-  // Calls `use` whenever they are new.
+  // Calls `use` whenever the statistics are new.
   void OnUpdate(std::function<void(const result::HubProgress&)> use) { use_ = std::move(use); }
-  // Finds out all statistics, with every client. OnStatistics() tells them, from the loop: also to
-  // who has asked meanwhile.
+  // Requests all statistics, with every client. The function of OnStatistics() gets them, from the
+  // loop; they also answer requests made meanwhile.
   virtual void AskStatistics() = 0;
   void OnStatistics(std::function<void(result::HubResult)> use) {
     use_statistics_ = std::move(use);
@@ -81,18 +81,18 @@ class Hub {
 // Returns when clients are served. Throws Error.
 std::unique_ptr<Hub> StartSimulatedHub(const scenario::Scenario& scenario,
                                        const HubOptions& options, sys::EventLoop& loop);
-// The same for a lab (mode emulate or offload), which `broker` builds: clients are at the far ends
-// of their nodes' links. Returns when its routes have converged, as a run's. The lab goes with the
-// hub.
+// Starts a lab (mode emulate or offload), which `broker` builds: clients are at the far ends of
+// their nodes' links. Returns when its routes have converged, as in a run. The lab is removed with
+// the hub.
 std::unique_ptr<Hub> StartLabHub(const scenario::Scenario& scenario, const HubOptions& options,
                                  broker::Client broker, sys::EventLoop& loop);
 
-// What a hub does, for one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...". `before`: earlier
-// statistics, from which the rates are.
+// Returns a hub's status as one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...". `before`:
+// earlier statistics, from which the rates are computed.
 std::string HubStatus(const result::HubProgress& now, const result::HubProgress& before);
-// The statistics as a table of clients, with what was lost and the verdict below it.
+// Returns the statistics as a table of clients, with the losses and the verdict below it.
 std::string HubTable(const result::HubResult& result);
-// How a client gets to its node: for each remote node its VNI and addresses, and the commands.
+// Returns the instructions for clients: each remote node's VNI and addresses, and the commands.
 std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, bool is_encrypted);
 
 }  // namespace viaduct::run

@@ -85,7 +85,7 @@ claim::Offer HubClaims::Give(const scenario::Scenario& scenario, const claim::Cl
     throw Error("this hub's tunnels are encrypted (WireGuard); join with a newer Viaduct");
   }
   offer.wireguard = cipher_->admit(offer.vni, *claim.wireguard, claim.client);
-  offer.port = wire::kVxlanPort;  // nobody else has a port of the inner network
+  offer.port = wire::kVxlanPort;  // no other process has a port of the inner network
   keys_[claim.node] = *claim.wireguard;
   hub_.Claim(claim.node, offer.wireguard->client.ToString());
   return offer;

@@ -18,18 +18,18 @@
 
 namespace viaduct::run {
 
-// Those nodes, in the scenario's order.
+// The nodes with `remote: true`, in the scenario's order.
 std::vector<std::string> ClaimableNodes(const scenario::Scenario& scenario);
-// All nodes' addresses, which every offer has. Takes milliseconds for a thousand nodes.
+// All nodes' addresses, which every offer contains. Takes milliseconds for a thousand nodes.
 std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scenario& scenario);
-// What a client needs to be this node, whose frames go to and from this UDP port; without session
-// and names. Its MAC address is locally administered and made of the node's VNI.
+// Returns the data that a client needs to be this node, whose frames use this UDP port; without
+// session and names. The MAC address is locally administered and made of the node's VNI.
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port);
 
-// What encrypts the tunnels to clients (remote/join/hub_encryption.h).
+// The encryption of the tunnels to clients (remote/join/hub_encryption.h).
 struct HubCipher {
-  // What the client with this key, at this address, needs for its node's tunnel. Throws Error,
-  // whose text the client is told.
+  // Returns the data that the client with this key, at this address, needs for its node's tunnel.
+  // Throws Error; its text is sent to the client.
   std::function<claim::EncryptedTunnel(uint32_t vni, const claim::TunnelKey& key,
                                        const wire::IpAddress& client)>
       admit;
@@ -38,16 +38,16 @@ struct HubCipher {
 
 struct ClaimsSummary {
   claim::ServerCounters counters;
-  std::map<std::string, wire::IpAddress> clients;  // of nodes
+  std::map<std::string, wire::IpAddress> clients;  // the key is the node
   bool is_encrypted = false;
 };
-// Adds it to a hub's results.
+// Adds the summary to a hub's results.
 void ReportClaims(const ClaimsSummary& summary, result::HubResult* result);
 
-// Answers clients on a control connection while the loop runs, and tells the hub who they are.
+// Answers clients on a control connection while the loop runs, and reports their claims to the hub.
 class HubClaims {
  public:
-  // Listens on the TCP port of the number of the hub's UDP port; `address` as in HubOptions.
+  // Listens on the TCP port with the number of the hub's UDP port; `address` as in HubOptions.
   // `cipher`: absent where tunnels are not encrypted. All must outlive this. Throws SystemError.
   HubClaims(const scenario::Scenario& scenario, const claim::Key& key, const std::string& address,
             const std::optional<HubCipher>& cipher, Hub& hub, sys::EventLoop& loop);
@@ -55,7 +55,7 @@ class HubClaims {
   HubClaims(const HubClaims&) = delete;
   HubClaims& operator=(const HubClaims&) = delete;
 
-  // What is to be reported of it now.
+  // The present counters and clients, for ReportClaims().
   ClaimsSummary Summary() const {
     return {server_.counters(), server_.Clients(), cipher_.has_value()};
   }
@@ -68,7 +68,7 @@ class HubClaims {
 
   Hub& hub_;
   const std::optional<HubCipher> cipher_;
-  std::map<std::string, claim::TunnelKey> keys_;  // of the nodes' clients
+  std::map<std::string, claim::TunnelKey> keys_;  // the key is the node's name
   claim::ControlServer server_;
 };
 

@@ -1,7 +1,7 @@
 // The records of running hubs: a registry (sys/machine/registry.h), whose entries hold record.json
 // and the hub's control socket, which speaks the protocol of path/engine/control_protocol.h:
 // `stats` is answered with a result::HubResult. A hub needs no root, so its record is where its
-// user's processes keep theirs (sys::UserPlaces("hubs")): nobody else sees it, but for root's.
+// user's processes keep theirs (sys::UserPlaces("hubs")): no other user sees it, except root.
 #pragma once
 
 #include <functional>
@@ -18,14 +18,14 @@
 namespace viaduct::run {
 
 struct HubInfo : sys::RegistryEntry {
-  std::string scenario;  // its name; that of the entry is the same where no other hub has it
-  uint16_t port = 0;     // UDP
-  std::vector<std::string> nodes;  // that are remote
+  std::string scenario;            // the scenario's name; also the entry's if no other hub has it
+  uint16_t port = 0;               // UDP
+  std::vector<std::string> nodes;  // the remote ones
 
   void Read(const sys::RecordLines& lines);
 };
 
-// Those of this user and, where they can be seen, root's; by name.
+// Returns the hubs of this user and, where they are visible, root's, ordered by name.
 std::vector<HubInfo> ListHubs();
 // Asks the hub for its statistics. Throws Error: it has ended, does not answer within `timeout`,
 // or is another user's.
@@ -33,11 +33,11 @@ result::HubResult AskHub(const HubInfo& hub, Duration timeout);
 // Removes the records of hubs that were killed; returns those. Problems are appended to `problems`.
 std::vector<HubInfo> RemoveDeadHubs(std::vector<std::string>* problems);
 
-// The record and the control socket of a hub of this process, for as long as this object lives.
+// The record and the control socket of a hub of this process, as long as this object exists.
 class HubRecord {
  public:
-  // `complete` adds to the statistics of the simulator what this process knows. All must outlive
-  // this. Throws SystemError, EnvironmentError.
+  // `complete` adds this process's part to the statistics of the simulator. All must outlive this.
+  // Throws SystemError, EnvironmentError.
   HubRecord(const scenario::Scenario& scenario, Hub& hub, sys::EventLoop& loop,
             std::function<void(result::HubResult*)> complete);
   ~HubRecord();

@@ -29,7 +29,7 @@ using engine::ControlRequest;
 
 constexpr Duration kUpdateInterval = Duration::Milliseconds(500);
 
-// By node: what the guards of ns-3's protocols have dropped there.
+// Returns, by node, the packets that the guards of ns-3's protocols have dropped there.
 std::map<std::string, uint64_t> UnreadablePackets(const result::SimulatorReport& report) {
   constexpr std::string_view kGuards = "/protocols";
   std::map<std::string, uint64_t> by_node;
@@ -163,7 +163,7 @@ class LabHub final : public Hub {
     const result::EngineResult engine = engine_->Read();
     result.frames = engine.timing;
     AddRefused(scenario_, engine, &result);
-    // Until its end, when it reports: at most half a second old.
+    // The timing reported last, at most half a second old, until the simulator's final report.
     if (const auto& events = conversation_->timing()) result.events = *events;
     uint64_t refused = 0;
     for (const result::ClientResult& client : result.clients) {
@@ -195,7 +195,7 @@ class LabHub final : public Hub {
     loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Look(); });
   }
 
-  // Says so when the forwarder has died, and keeps that for the results.
+  // Reports a failure of the forwarder, and keeps it for the results.
   void WatchForwarder() {
     if (!has_forwarder_) return;
     const nlohmann::json lab = client_.Describe();
@@ -206,7 +206,7 @@ class LabHub final : public Hub {
     progress().Line(failure);
   }
 
-  // What it has made goes, in whatever state it is.
+  // Removes everything that the hub has created, in any state.
   void CleanUp() {
     ends_ = true;
     traffic_.reset();
@@ -226,11 +226,11 @@ class LabHub final : public Hub {
   broker::Client client_;
   std::unique_ptr<SimulatorProcess> simulator_;
   std::unique_ptr<Conversation> conversation_;
-  std::string socket_;  // of the lab's engine
+  std::string socket_;  // control socket of the lab's engine
   std::unique_ptr<EngineWatch> engine_;
-  std::unique_ptr<LabTraffic> traffic_;  // of the scenario itself, if it has any
+  std::unique_ptr<LabTraffic> traffic_;  // the scenario's own, if it has any
   bool has_forwarder_ = false;
-  std::string failure_;  // of the forwarder
+  std::string failure_;  // the forwarder's failure
   bool ends_ = false;
 };
 

@@ -5,7 +5,7 @@
 
 namespace viaduct::run {
 
-// In a hub that simulates, links without a SPEC take no time, as between the nodes of a lab:
+// In a simulated hub, links without a SPEC take no time, as between the nodes of a lab:
 // clients are in real time. Throws UsageError naming a flow whose rate nothing limits: UDP of a
 // sender whose links have none, or TCP by a way of links that have neither a rate nor a delay.
 void CheckHubRates(const scenario::Scenario& scenario);

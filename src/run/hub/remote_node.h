@@ -1,4 +1,4 @@
-// Where a scenario's remote nodes are in it.
+// The addresses, MTUs and gateways of a scenario's remote nodes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace viaduct::run {
 
-// A node's addresses on a link, IPv4 before IPv6; none where it has none there.
+// A node's addresses on a link, IPv4 before IPv6; empty if it has none there.
 std::vector<wire::IpPrefix> AddressesOn(const scenario::LinkSettings& link,
                                         const std::string& node);
 // The client of a remote node has all the node's addresses, IPv4 before IPv6 of each link, and the

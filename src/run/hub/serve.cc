@@ -62,7 +62,7 @@ void CheckScenario(const scenario::Scenario& scenario) {
   CheckHubTraffic(scenario);
 }
 
-// Clients must be able to send to it from other hosts.
+// Checks the hub's address: clients must be able to send to it from other hosts.
 void CheckAddress(const std::string& text) {
   if (text.empty()) return;
   const wire::IpAddress address = Within("--address", [&] { return wire::IpAddress::Parse(text); });
@@ -77,7 +77,7 @@ void CheckAddress(const std::string& text) {
   }
 }
 
-// Where there is a node for who has the key: the key's file, made where there is none.
+// Reads the key's file, or creates it; returns nothing if no node can be claimed with a key.
 std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario, const ServeOptions& options) {
   if (ClaimableNodes(scenario).empty()) return std::nullopt;
   const std::string file = options.key_file.empty() ? claim::DefaultKeyFile() : options.key_file;
@@ -88,7 +88,7 @@ std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario, const Serve
   return key;
 }
 
-// Who sends VXLAN by itself has nobody who tells it, or whom it tells, a key.
+// Throws UsageError if a node is for a host that sends VXLAN by itself: it exchanges no keys.
 void CheckEncryptable(const scenario::Scenario& scenario) {
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
@@ -106,7 +106,7 @@ HubCipher CipherOf(emulate::HubEncryption& encryption) {
           [&](const claim::TunnelKey& key) { encryption.Dismiss(key); }};
 }
 
-// Until a signal ends it, or the duration is over.
+// Waits until a signal, or the end of the duration.
 void WaitForEnd(Hub& hub, sys::EventLoop& loop, Instant end) {
   result::HubProgress before = hub.latest();
   hub.OnUpdate([&](const result::HubProgress& now) {
@@ -116,7 +116,7 @@ void WaitForEnd(Hub& hub, sys::EventLoop& loop, Instant end) {
   try {
     loop.Run([] { return false; }, end);
   } catch (const sys::Interrupted&) {
-    // How a hub ends.
+    // The usual end of a hub.
   }
   loop.IgnoreSignals();
 }
@@ -173,7 +173,7 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
   record.reset();
   std::optional<ClaimsSummary> summary;
   if (claims) summary = claims->Summary();
-  claims.reset();  // what it would tell the hub of, nobody needs any more
+  claims.reset();  // the hub needs no more reports of claims
   result::HubResult result = hub->Finish();
   if (summary) ReportClaims(*summary, &result);
   return result;

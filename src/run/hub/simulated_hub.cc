@@ -147,7 +147,7 @@ class SimulatedHub final : public Hub {
 
   void Take(const scenario::SimulatorProgress&) {}  // the hub shows its own
 
-  // Those of a run, or thrown by SimulatorProcess.
+  // All further messages are a run's, or thrown by SimulatorProcess.
   template <class Message>
   void Take(const Message&) {
     throw Error(fmt::format("the simulator sent '{}', which none of a hub does", Message::kName));
@@ -185,8 +185,8 @@ class SimulatedHub final : public Hub {
   bool serves_ = false;
   bool gathers_ = false;
   std::vector<result::ClientResult> gathered_;  // the clients of a part of the statistics
-  bool converged_ = false;                      // what the scenario itself does has begun
-  // Of that:
+  bool converged_ = false;                      // the scenario's own traffic has begun
+  // The results of the scenario's own traffic:
   std::vector<result::FlowResult> flows_;
   std::vector<result::ProgramOutcome> programs_;
   std::vector<result::LinkEvent> events_;

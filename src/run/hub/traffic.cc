@@ -15,7 +15,7 @@
 namespace viaduct::run {
 namespace {
 
-// For flows to say what they have measured; a UDP flow waits for packets that are under way.
+// The time limit for flows to report; a UDP flow waits for packets that are under way.
 constexpr Duration kEndTimeout = Duration::Seconds(20);
 
 void CheckNode(const scenario::Scenario& scenario, const std::string& name,
@@ -27,7 +27,8 @@ void CheckNode(const scenario::Scenario& scenario, const std::string& name,
       scenario.file, where, name));
 }
 
-// Each end's arrivals are captured, and of a link with one end here what it sends, too.
+// Throws UsageError for a link that cannot be captured: each end's arrivals are captured, and for a
+// link with one end in the lab also the frames that it sends.
 void CheckLabCaptures(const scenario::Scenario& scenario) {
   for (const std::string& link : scenario::CapturedLinks(scenario)) {
     const size_t ends = EndpointsOf(scenario, link).size();

@@ -41,7 +41,7 @@ void PassRepliesOnly(int fd, bool ipv6) {
   }
 }
 
-// Whether a datagram that comes in at a UDP socket of the loopback interface gets a stamp.
+// Whether a datagram that arrives at a UDP socket of the loopback interface gets a time stamp.
 bool IsStamped(int fd, const sockaddr_in& to) {
   std::byte byte{};
   if (sendto(fd, &byte, 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 1) return true;
@@ -123,7 +123,7 @@ void EchoSocket::Open(const std::string& bind) {
 
 int EchoSocket::Send(uint16_t sequence) {
   wire::Store16(&request_[kSequence], sequence);
-  if (raw_ && !ipv6_) {  // in the other cases the kernel does it
+  if (raw_ && !ipv6_) {  // otherwise the kernel computes the checksum
     wire::Store16(&request_[wire::IcmpHeader::kChecksumOffset], 0);
     wire::Store16(&request_[wire::IcmpHeader::kChecksumOffset], wire::InternetChecksum(request_));
   }
@@ -136,7 +136,7 @@ int EchoSocket::Send(uint16_t sequence) {
 }
 
 std::optional<uint16_t> EchoSocket::SequenceOf(size_t length) const {
-  size_t header = 0;  // of IP, which a raw socket of IPv4 has before it
+  size_t header = 0;  // IP's, before the message on a raw IPv4 socket
   if (raw_ && !ipv6_) header = length > 0 ? (std::to_integer<size_t>(reply_[0]) & 0xf) * 4 : 0;
   if (length < header + kHeader) return std::nullopt;
   const std::byte* icmp = &reply_[header];

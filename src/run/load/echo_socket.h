@@ -29,13 +29,13 @@ class EchoSocket {
 
   // Returns 0, or the error of a request that the kernel refused.
   int Send(uint16_t sequence);
-  // The next reply to a request of this socket that has come; nothing: there is none at present.
+  // Returns the next reply to a request of this socket; nothing if none has arrived.
   std::optional<Reply> Receive();
-  // Waits until something may have come, for this long at most, or for a signal.
+  // Waits until a reply may have arrived, for `limit` at most, or for a signal.
   void AwaitReply(Duration limit) const;
-  // What came to this socket and was no reply to it.
+  // The number of messages to this socket that were no replies to its requests.
   uint64_t foreign() const { return foreign_; }
-  // Replies that came while the socket's buffer was full.
+  // Replies that arrived while the socket's buffer was full.
   uint64_t dropped_here() const { return SocketDrops(fd_.get()); }
 
  private:
@@ -44,7 +44,7 @@ class EchoSocket {
 
   Endpoint to_;
   bool ipv6_ = false, raw_ = false;
-  uint16_t identifier_ = 0;  // raw; of the others the kernel chooses it
+  uint16_t identifier_ = 0;  // used by raw sockets; the kernel chooses an echo socket's
   UniqueFd fd_;
   std::vector<std::byte> request_, reply_;
   uint64_t foreign_ = 0;

@@ -36,7 +36,7 @@ wire::IpAddress AddressOf(const Endpoint& endpoint) {
   return wire::LoadAddress(wire::Family::kIpv4, reinterpret_cast<const std::byte*>(&in.sin_addr));
 }
 
-// In both families at the same place.
+// Returns the port, which is at the same offset in both families.
 uint16_t& PortOf(Endpoint& endpoint) {
   return reinterpret_cast<sockaddr_in&>(endpoint.address).sin_port;
 }
@@ -62,7 +62,7 @@ sys::LinkInfo EthernetInterface(sys::Netlink& kernel, int ifindex, const wire::I
   return *found;
 }
 
-// Packets to the next hop make the kernel look for it.
+// Waits for the next hop's MAC address; packets sent to it make the kernel resolve it.
 wire::MacAddress AwaitNeighbour(sys::Netlink& kernel, const sys::SimpleRoute& route, int fd,
                                 Endpoint to) {
   PortOf(to) = htons(kDiscardPort);

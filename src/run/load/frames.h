@@ -1,5 +1,5 @@
-// Whole frames to the next hop, past the sender's own IP stack: what a sender at its interface's
-// own speed needs. The kernel's UDP sockets cost more than many a network that they are to load.
+// Whole frames to the next hop, past the sender's own IP stack, for a sender at its interface's
+// full speed. The kernel's UDP sockets cost more time than many networks under test.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace viaduct::load {
 
-// Where the frames of a flow go, and what precedes their UDP payloads (Ethernet, IPv4 or IPv6 with
-// a hop limit of 64, UDP).
+// The packet socket for the frames of a flow, and the headers before their UDP payloads (Ethernet,
+// IPv4 or IPv6 with a hop limit of 64, UDP).
 class FrameWay {
  public:
   // Asks the kernel of the calling thread's namespace for the route to `to` and for the next hop's

@@ -11,7 +11,7 @@
 namespace viaduct::load {
 
 struct CommandLine {
-  std::optional<SendOptions> send;  // exactly one of the three is set
+  std::optional<SendOptions> send;  // exactly one of send, receive and ping is set
   std::optional<ReceiveOptions> receive;
   std::optional<PingOptions> ping;
   bool json = false;
@@ -20,7 +20,7 @@ struct CommandLine {
 // Throws UsageError; on --help prints the help and exits.
 CommandLine ParseCommandLine(int argc, const char* const* argv);
 
-// "16Mbit" (of payload), "20000pps", "max" (no value). Throws UsageError.
+// Parses "16Mbit" (of payload), "20000pps", "max" (no value). Throws UsageError.
 std::optional<double> ParsePacketRate(std::string_view text, int payload_bytes);
 
 }  // namespace viaduct::load

@@ -45,7 +45,7 @@ class PacedLoop {
     return static_cast<int>(std::min(static_cast<uint64_t>(options_.batch), Remaining()));
   }
 
-  // Packets are over and done with when they were taken, or one was refused.
+  // Sends packets. Those accepted count as offered, and the first one if it was refused.
   void Send(int packets, Instant now) {
     const int taken = send_(result_.offered, packets, now);
     result_.sent += static_cast<uint64_t>(taken);

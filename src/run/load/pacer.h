@@ -11,17 +11,17 @@ namespace viaduct::load {
 // Packet n is due n/rate after the start, computed from n (no rounding adds up). A sender that was
 // delayed (preempted, or slowed down by a kernel that runs the whole path in its send call) may
 // catch up at most `catch_up`; any further delay shifts the schedule and is counted as slip, so
-// that a stall does not become a burst that the network was never meant to see.
+// that a stall does not become a burst, which the network was never meant to carry.
 class Pacer {
  public:
   Pacer(double packets_per_second, Instant start, Duration catch_up)
       : period_ns_(1e9 / packets_per_second), start_(start), catch_up_(catch_up) {}
 
-  // When packet `n` is due.
+  // The instant at which packet `n` is due.
   Instant Due(uint64_t n) const {
     return start_ + Duration::Nanoseconds(static_cast<int64_t>(period_ns_ * n)) + slip_;
   }
-  // How many packets, starting with number `sent`, are due now; at most `limit`.
+  // Returns the number of packets, starting with number `sent`, that are due now; at most `limit`.
   int DueNow(uint64_t sent, Instant now, int limit) {
     const Duration behind = now - Due(sent);
     if (behind < Duration()) return 0;
@@ -29,7 +29,7 @@ class Pacer {
     const double backlog = std::min(behind, catch_up_).nanoseconds() / period_ns_;
     return static_cast<int>(std::min<double>(backlog + 1, limit));
   }
-  // How far the schedule was shifted because the sender could not keep it.
+  // The shift of the schedule because the sender could not keep it.
   Duration Slip() const { return slip_; }
 
  private:

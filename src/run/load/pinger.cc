@@ -32,8 +32,8 @@ class Pinger {
   }
 
  private:
-  // What tells requests apart are the 16 bits of their sequence number: a reply is to the last
-  // request that had it.
+  // The number of different sequence numbers (16 bits), which identify requests: a reply belongs to
+  // the last request with its number.
   static constexpr size_t kNumbers = 1 << 16;
 
   enum class State : uint8_t { kNone, kSent, kAnswered };
@@ -43,7 +43,7 @@ class Pinger {
   };
 
   int Send(uint64_t number) {
-    // Each has the kernel's stamp, so it may be read as late as now.
+    // Replies have the kernel's time stamp, so they may be read as late as now.
     TakeReplies();
     if (number == 0) first_ = MonotonicClock::Now();
     Request& request = requests_[number % kNumbers];
@@ -87,7 +87,7 @@ class Pinger {
   }
 
   void AwaitReplies() {
-    stop_ = false;  // what is under way is not lost because no more is sent
+    stop_ = false;  // replies under way are still received
     const Instant over = last_sent_ + options_.linger;
     for (;;) {
       TakeReplies();
@@ -102,7 +102,7 @@ class Pinger {
   EchoSocket socket_;
   SystemClock clock_;
   StampMapper stamps_;
-  std::vector<Request> requests_;  // by sequence number
+  std::vector<Request> requests_;  // indexed by sequence number
   uint64_t offered_ = 0, sent_ = 0;
   Instant first_, last_sent_;
   PingResult result_;

@@ -19,13 +19,13 @@ struct PingOptions : PaceOptions {
   Endpoint to;
   std::string bind;  // source address; empty: chosen by the route
   int size = 56;     // bytes after the ICMP header
-  // How long the last replies may take: it ends when all have come, or after that.
+  // The maximum time to wait for the last replies; the flow ends sooner if all have arrived.
   Duration linger = Duration::Seconds(1);
 };
 
-// Times are since the first request was due; a request is lost that has no reply at the end.
+// The result; times are since the first request was due. A request without a reply is lost.
 struct PingResult : Paced {
-  uint64_t received = 0;    // requests that were answered
+  uint64_t received = 0;    // answered requests
   uint64_t duplicates = 0;  // replies to a request that was answered before
   uint64_t foreign = 0;     // replies to no request of this flow
   uint64_t dropped_here = 0;
@@ -36,9 +36,9 @@ struct PingResult : Paced {
   result::GapFinder gaps;
 };
 
-// Sends until done or `stop`, then waits for replies, until `stop` is set once more (it is set back
-// when sending has ended by it). Throws SystemError if there can be no socket, and if no request
-// can ever be sent (too long, not permitted).
+// Sends until done or `stop`, then waits for replies, until `stop` is set once more (it is reset
+// when it has ended the sending). Throws SystemError if the socket cannot be created, and if no
+// request can ever be sent (too long, not permitted).
 PingResult Ping(const PingOptions& options, std::atomic<bool>& stop);
 
 }  // namespace viaduct::load

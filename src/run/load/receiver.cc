@@ -15,10 +15,10 @@ namespace viaduct::load {
 namespace {
 
 constexpr int kBatch = 64;
-// Silence after which a flow is over whose packets have all come: a duplicate may follow.
+// The silence after which a flow whose packets have all arrived is over: a duplicate may follow.
 constexpr Duration kLingerWhenComplete = Duration::Milliseconds(300);
 
-// Room for the headers of one recvmmsg call; payloads are cut to the header.
+// Buffers for the headers of one recvmmsg call; payloads are cut to the header.
 class ReceiveBatch {
  public:
   ReceiveBatch() {
@@ -78,7 +78,7 @@ class Receiver {
     }
     if (requests_.sender_ended && !told_) {
       told_ = true;
-      last_activity_ = now;  // what is under way may take as long from here as from a marker
+      last_activity_ = now;  // packets under way get `linger` from here, as from a marker
       return false;
     }
     if (!result_.sent && !told_) return false;
@@ -103,7 +103,7 @@ class Receiver {
 
   uint64_t Received() { return options_.socket.sample > 1 ? Total() : result_.tally.received(); }
 
-  // Packets so far: those we read, and with sampling those the filter counted.
+  // Returns the packets so far: those read, and with sampling those that the filter counted.
   uint64_t Total() {
     const uint64_t read = result_.tally.received() + result_.tally.duplicates();
     return options_.socket.sample > 1 ? read + Drops() : read;
@@ -112,7 +112,7 @@ class Receiver {
   // The kernel counts them in 32 bits, which a fast flow fills within the hour.
   uint64_t Drops() { return drops_ = GrownFrom(drops_, SocketDrops(fd_.get())); }
 
-  // Keeps the series and the last moment at which a count is known. Duplicates carry nothing.
+  // Updates the series and the last time at which a count is known. Duplicates do not count.
   void CountUpTo(Instant now, bool arrived) {
     const uint64_t total = Received();
     if (total == counted_) return;
@@ -121,7 +121,7 @@ class Receiver {
       first_count_ = total;
     }
     result_.series.Add(now - first_, total - counted_);
-    // Without a packet in hand the counter's growth has no time of its own.
+    // The counter's growth alone has no time: only a packet received now has one.
     if (arrived) {
       last_ = now;
       last_count_ = total;

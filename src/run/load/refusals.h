@@ -6,11 +6,11 @@
 
 namespace viaduct::load {
 
-// How many packets were refused, by errno.
+// The number of refused packets, by errno.
 using Refusals = std::map<int, uint64_t>;
 
-// Whether a sender of which nothing was taken so far gives up with this refusal, the `count`th for
-// this errno: the error is of the packets themselves, and no change of the network cures it.
+// Whether a sender without any accepted packet gives up at this refusal, the `count`th with this
+// errno: then the packets themselves are wrong, and no change of the network would help.
 bool IsHopeless(int error, uint64_t count);
 
 }  // namespace viaduct::load

@@ -20,7 +20,7 @@ const char* NameOf(ReceiveResult::End end) {
   return "signal";
 }
 
-// "ENETUNREACH".
+// Returns an error's name: "ENETUNREACH".
 std::string ErrorName(int error) {
   const char* name = strerrorname_np(error);
   return name != nullptr ? name : std::to_string(error);
@@ -36,7 +36,7 @@ std::string TimesText(const std::optional<result::LoadTimes>& times) {
                      times->max);
 }
 
-// Those of the sent packets that did not come as far as this program's socket.
+// Returns the number of sent packets that did not reach this program's socket.
 uint64_t LostBefore(uint64_t sent, uint64_t received, uint64_t dropped_here) {
   return sent - std::min(sent, received + dropped_here);
 }
@@ -64,7 +64,7 @@ result::LoadSent Report(const SendOptions& options, const SendResult& result) {
 
 result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& result) {
   const Tally& tally = result.tally;
-  // Without an end marker, what is missing below the highest sequence number seen.
+  // The highest sequence number seen replaces a missing end marker.
   const uint64_t sent = result.sent.value_or(std::max(tally.sequences_seen(), result.received));
   result::LoadReceived report;
   report.ended_by = NameOf(result.end);

@@ -1,4 +1,4 @@
-// What viaduct-load prints: JSON for machines (base/result/load.h), a few lines for people.
+// The output of viaduct-load: JSON for programs (base/result/load.h), a few lines for people.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ constexpr Duration kEndMarkerGap = Duration::Milliseconds(10);
 
 uint64_t OwnInterfaceDrops() { return sys::SendingDrops(ReadFileIfAny("/proc/self/net/dev")); }
 
-// What precedes payloads, and message headers, for one sendmmsg call, set up once.
+// The packet heads and message headers for one sendmmsg call, set up once.
 class SendBatch {
  public:
   // `way`: of frames; null: a socket makes packets of the payloads.
@@ -75,7 +75,7 @@ class Sender {
     const uint64_t dropped_before = OwnInterfaceDrops();
     static_cast<Paced&>(result_) =
         Pace(options_, stop_, [this](auto... what) { return SendPackets(what...); });
-    // An interface that has gone meanwhile took its count with it.
+    // The count of an interface that was removed meanwhile is lost.
     const uint64_t dropped = OwnInterfaceDrops();
     result_.interface_drops = dropped - std::min(dropped, dropped_before);
     SendEndMarkers();
@@ -105,7 +105,7 @@ class Sender {
 
   int fd() const { return way_ ? way_->fd() : socket_.get(); }
 
-  // A link that is down when the flow starts may come up. Sets errno if there is no way yet.
+  // Connects the socket if possible: a link may come up after the start. Sets errno if it is not.
   bool Connected() {
     if (connected_ || way_) return true;
     errno = TryConnect(socket_.get(), options_.to);
@@ -119,7 +119,7 @@ class Sender {
     }
   }
 
-  // Several are sent, because the first may find full queues.
+  // Sends several end markers, because the first may find full queues.
   void SendEndMarkers() {
     for (int i = 0; i < kEndMarkers && !(stop_ && i > 0) && Connected(); ++i) {
       if (i > 0) SleepFor(kEndMarkerGap);

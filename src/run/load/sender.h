@@ -15,21 +15,21 @@ namespace viaduct::load {
 struct SendOptions : PaceOptions {
   Endpoint to;
   std::string bind;       // source address; empty: chosen by the route
-  std::string interface;  // to a multicast group: by this one; empty: chosen by the route
+  std::string interface;  // for packets to a multicast group; empty: chosen by the route
   int size = 160;         // UDP payload, bytes
-  bool frames = false;    // whole frames past the kernel's IP stack (FrameWay); to no group
+  bool frames = false;    // whole frames past the kernel's IP stack (FrameWay); not to a group
 };
 
 struct SendResult : Paced {
   uint32_t flow = 0;
   Refusals refused;
-  // What the interfaces of this network namespace dropped meanwhile on the way out, of whatever
-  // program: the kernel counts such packets as sent.
+  // The packets of any program that the interfaces of this network namespace dropped meanwhile when
+  // sending: the kernel counts such packets as sent.
   uint64_t interface_drops = 0;
 };
 
 // Sends until done or `stop`, then sends end markers. Above about 5,000 packets per second it needs
-// a core of its own. A packet that cannot be sent now (no route, link down, no buffers) is refused
+// a separate core. A packet that cannot be sent now (no route, link down, no buffers) is refused
 // and counted, from the first one on. Throws SystemError if the socket cannot be created, and if no
 // packet can ever be sent (too long, not permitted).
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);

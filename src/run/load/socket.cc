@@ -64,7 +64,7 @@ void SendToGroupBy(int fd, int family, const std::string& interface) {
   SetSocketOption(fd, IPPROTO_IP, IP_MULTICAST_IF, request, "IP_MULTICAST_IF");
 }
 
-// On all interfaces, or on this one.
+// Joins the group on this interface; if `interface` is empty, on all.
 void Join(int fd, const Endpoint& group, const std::string& text, const std::string& interface) {
   if (!IsGroup(group)) throw UsageError(fmt::format("--group {}: no multicast address", text));
   int joined = 0;
@@ -76,7 +76,7 @@ void Join(int fd, const Endpoint& group, const std::string& text, const std::str
     request.gr_interface = one->if_index;
     std::memcpy(&request.gr_group, &group.address, group.length);
     const int level = group.family() == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
-    // One that is down, or without multicast, receives nothing.
+    // An interface that is down, or without multicast, receives nothing.
     if (setsockopt(fd, level, MCAST_JOIN_GROUP, &request, sizeof request) == 0) ++joined;
   }
   if (joined > 0) return;

@@ -18,38 +18,38 @@ struct Endpoint {
   int family() const { return address.ss_family; }
 };
 
-// "10.0.0.1:5001" or "[2001:db8::1]:5001", numeric only. Throws UsageError.
+// Parses "10.0.0.1:5001" or "[2001:db8::1]:5001", numeric only. Throws UsageError.
 Endpoint ParseEndpoint(std::string_view text);
-// A numeric address and a port. Throws UsageError.
+// Returns the endpoint of a numeric address and a port. Throws UsageError.
 Endpoint MakeEndpoint(const std::string& address, uint16_t port);
 
-// Whether it is a multicast group's.
+// Whether the address is that of a multicast group.
 bool IsGroup(const Endpoint& endpoint);
 
-// A UDP socket for packets to `to`, not yet connected; bound to the address `bind` unless that is
-// empty. Packets to a multicast group leave by `interface`, or if that is empty by that of a route,
-// with a TTL of 64. Throws SystemError, also if there is no such interface.
+// Opens a UDP socket for packets to `to`, not yet connected; bound to the address `bind` unless
+// that is empty. Packets to a multicast group leave by `interface`, or if that is empty by the
+// route's, with a TTL of 64. Throws SystemError, also if there is no such interface.
 UniqueFd OpenSender(const Endpoint& to, const std::string& bind, const std::string& interface);
-// Connects it. Returns 0, or the error if there is no way to `to` now (no route, link down), as
-// there may be later. Throws SystemError for any other error.
+// Connects the socket. Returns 0, or the error if `to` is unreachable now (no route, link down) but
+// may be reachable later. Throws SystemError for any other error.
 int TryConnect(int fd, const Endpoint& to);
 
 struct ReceiverSocketOptions {
   uint16_t port = 0;
   std::string bind = {};  // empty: every address, IPv4 and IPv6
-  // A multicast group, which is joined and bound to; empty: none.
+  // A multicast group that the socket joins and is bound to; empty: none.
   std::string group = {};
   // The interface that the group is joined on; empty: all. A kernel that forwards the group's
-  // packets hands them once more to a program that has joined it where they leave.
+  // packets delivers them a second time to a program that has joined it where they leave.
   std::string interface = {};
-  // 1: every packet is delivered to the program. N (a power of two): one data packet in N is; the
-  // others are counted in the kernel and dropped there, which costs no wake-up.
+  // 1: every packet is delivered to the program. N (a power of two): one data packet in N is
+  // delivered; the rest is counted in the kernel and dropped there, which costs no wake-up.
   uint32_t sample = 1;
 };
 // Opens a bound socket with a large receive buffer and a receive timeout of 20 ms.
 UniqueFd OpenReceiver(const ReceiverSocketOptions& options);
-// How many packets the kernel has dropped at the socket so far, because its buffer was full or by
-// the sampling filter.
+// The number of packets that the kernel has dropped at the socket so far, because its buffer was
+// full or by the sampling filter.
 uint32_t SocketDrops(int fd);
 
 }  // namespace viaduct::load

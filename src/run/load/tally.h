@@ -18,10 +18,10 @@ class Tally {
   // `bytes`: the UDP payload.
   void Record(const Header& header, int bytes, Instant received);
 
-  uint64_t received() const { return received_; }  // without duplicates
+  uint64_t received() const { return received_; }  // excludes duplicates
   uint64_t bytes() const { return bytes_; }
   uint64_t duplicates() const { return duplicates_; }
-  uint64_t reordered() const { return reordered_; }           // came after a higher sequence number
+  uint64_t reordered() const { return reordered_; }           // after a higher sequence number
   uint64_t sequences_seen() const { return window_.next(); }  // highest sequence number + 1
   const Histogram& delay() const { return delay_; }           // one way, nanoseconds
   Instant first() const { return first_; }

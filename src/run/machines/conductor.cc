@@ -13,8 +13,8 @@
 namespace viaduct::hosts {
 namespace {
 
-// Between the last host's word that it is ready and the start of the traffic: the message takes
-// less.
+// The time between the last host's message that it is ready and the start of the traffic: the
+// message to all hosts takes less.
 constexpr Duration kHeadStart = Duration::Milliseconds(100);
 constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
 
@@ -22,7 +22,7 @@ constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
 
 NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages) {
   const auto nodes = static_cast<int>(scenario.nodes.size());
-  // Where packets for `to` go from a node; -1: nowhere.
+  // Returns the next node of packets for `to` from a node; -1: none.
   const auto next = [&](const std::string& node, int to) {
     const auto found = passages.find(node);
     if (found == passages.end() || to >= static_cast<int>(found->second.size())) return -1;
@@ -80,7 +80,7 @@ void Conductor::Ended(int rank, bool is_silent) {
 bool Conductor::Over() const { return static_cast<int>(gone_.size()) == ranks_; }
 
 void Conductor::SetClocks(std::vector<ClockReading> clocks) {
-  if (!clocks_.empty()) return;  // those of after the traffic
+  if (!clocks_.empty()) return;  // the new ones were measured after the traffic
   clocks_ = std::move(clocks);
   if (static_cast<int>(stages_["hello"].size()) == ranks_) Meet(-1, {"hello"});
 }
@@ -103,7 +103,7 @@ void Conductor::Meet(int from, const hosts::Meet& meet) {
   if (static_cast<int>(there.size()) < ranks_ || failure_) return;
   Met answer{meet.stage};
   if (meet.stage == "hello") {
-    if (clocks_.empty()) return;  // they are being measured
+    if (clocks_.empty()) return;  // the measurement is not complete
     for (const auto& [rank, host] : hosts_) {
       answer.clocks[host] = clocks_.at(rank).ahead;
       answer.ranks[host] = rank;
@@ -116,7 +116,7 @@ void Conductor::Meet(int from, const hosts::Meet& meet) {
 void Conductor::TakeRoutes(int from, scenario::Passages passages) {
   passages_[from] = std::move(passages);
   if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
-  // When the time is over on all hosts, they say it of all their nodes.
+  // When the time limit has passed on all hosts, they report it for all their nodes.
   const bool late =
       std::ranges::all_of(passages_, [](const auto& of_rank) { return of_rank.second.late; });
   Passages all;

@@ -1,4 +1,4 @@
-// What rank 0 does for all hosts of a lab: waits for them at each stage of the run, follows the
+// The part of rank 0 for all hosts of a lab: waits for them at each stage of the run, follows the
 // routes from host to host, collects the results.
 #pragma once
 
@@ -20,30 +20,30 @@ namespace viaduct::hosts {
 class Conductor {
  public:
   using SendToAll = std::function<void(const RankMessage&)>;
-  // `send_to_all`: including rank 0 itself.
+  // `send_to_all` must include rank 0 itself.
   Conductor(int ranks, SendToAll send_to_all);
-  // Must outlive this object; before the first host says which it is.
+  // Must be called before the first host reports its name. The scenario must outlive this object.
   void SetScenario(const scenario::Scenario& scenario) { scenario_ = &scenario; }
 
-  // A message for rank 0.
+  // Processes a message for rank 0.
   void Take(int from, const RankMessage& message);
-  // A rank's program has ended, without saying so, or has been silent for too long.
+  // Notes that a rank's program has ended without a message, or has been silent for too long.
   void Ended(int rank, bool is_silent = false);
-  // Before the traffic. Hosts that have said who they are have waited for them.
+  // Sets the clocks before the traffic; the hosts wait for them in the first stage.
   void SetClocks(std::vector<ClockReading> clocks);
   const std::vector<ClockReading>& clocks() const { return clocks_; }
 
-  // All hosts have removed everything, or are gone.
+  // Whether all hosts have removed everything, or are gone.
   bool Over() const;
   struct Failure {
     std::string error;
     int status = 1;
   };
-  // Why there are no results; the first reason.
+  // The first reason why there are no results.
   const std::optional<Failure>& failure() const { return failure_; }
-  // By rank; complete unless there was a failure.
+  // The results by rank; complete unless there was a failure.
   const std::map<int, result::RunResult>& results() const { return results_; }
-  // "" if it has not said.
+  // The host of a rank; "" if it has not reported its name.
   std::string HostOf(int rank) const;
   void Fail(const std::string& error, int status);
 
@@ -55,21 +55,21 @@ class Conductor {
   const scenario::Scenario* scenario_ = nullptr;
   const int ranks_;
   SendToAll send_to_all_;
-  std::map<int, std::string> hosts_;  // by rank
+  std::map<int, std::string> hosts_;  // the key is the rank
   std::map<std::string, std::set<int>> stages_;
   std::vector<ClockReading> clocks_;
-  std::map<int, scenario::Passages> passages_;  // by rank
+  std::map<int, scenario::Passages> passages_;  // the key is the rank
   std::map<int, result::RunResult> results_;
   std::set<int> gone_;
   std::optional<Failure> failure_;
   bool converged_ = false;
 };
 
-// By node, and then by the number of the destination.
+// The passages by node, and then by the number of the destination.
 using Passages = decltype(scenario::Passages::passages);
 using NodePairs = std::vector<std::pair<std::string, std::string>>;
-// Which nodes packets do not get to by the passages of all hosts together, from which of those that
-// have some.
+// Returns the pairs of nodes (from, to) between which packets do not pass by the passages of all
+// hosts together. Only nodes that have passages count as sources.
 NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages);
 
 }  // namespace viaduct::hosts

@@ -30,14 +30,14 @@ namespace {
 
 using nlohmann::json;
 
-// How long mpirun may take to end everything, from when it is told.
+// The time limit for mpirun to end everything, from SIGTERM on.
 constexpr Duration kEndTimeout = Duration::Seconds(20);
-// The same when the results, or an error, are there.
+// The time limit for mpirun's end after the results, or an error, have arrived.
 constexpr Duration kAnsweredTimeout = Duration::Seconds(20);
-// How long it may take until all hosts' programs have met.
+// The time limit until all hosts' programs have met.
 constexpr Duration kStartTimeout = Duration::Seconds(120);
 
-// On each host: says what mpirun would say at greater length.
+// Run on each host: reports a missing program in fewer words than mpirun.
 constexpr char kStarter[] =
     R"(for f in "$0" "$1"; do [ -x "$f" ] || { echo "viaduct: host $(hostname): there is no $f; )"
     R"(install Viaduct there, at the same path as here" >&2; exit 3; }; done; exec "$0" "$@")";
@@ -73,8 +73,8 @@ std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
   words.insert(words.end(), {"-np", std::to_string(scenario.hosts.size()), "-H", HostList(scenario),
                              "--map-by", "node", "--bind-to", "none"});
-  // Ranks are on different hosts, and wait for each other most of the time. A host that vanishes is
-  // missed within some 10 s.
+  // Options for ranks on different hosts, which wait for each other most of the time. A host that
+  // vanishes is noticed within some 10 s.
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
            {"pml", "ob1"},
            {"btl", "tcp,self"},
@@ -89,7 +89,7 @@ std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
   return words;
 }
 
-// What mpirun's own words come to: the first lines that say something.
+// Returns a summary of mpirun's messages: the first lines with content.
 std::string Condensed(const std::string& words) {
   std::string text;
   std::istringstream lines(words);
@@ -103,8 +103,8 @@ std::string Condensed(const std::string& words) {
   return text.empty() ? "it said nothing" : text;
 }
 
-// Which host mpirun's own words are about, if they name one, and what they say: by its rank, or as
-// it was told to reach it.
+// Returns the host that mpirun's messages name, and what has happened there; empty: they name none.
+// mpirun names a host by its rank, or by its address or login in the host list.
 std::string HostIn(const std::string& words, const scenario::Scenario& scenario) {
   std::smatch found;
   static const std::regex kRank(R"(process rank (\d+) )");
@@ -125,7 +125,7 @@ std::string HostIn(const std::string& words, const scenario::Scenario& scenario)
   return "";
 }
 
-// Such as its backtraces: "[host:1234] ...".
+// Whether Open MPI wrote the line, such as its backtraces: "[host:1234] ...".
 bool IsOfOpenMpi(const std::string& line) {
   static const std::regex kTagged(R"(^\[[^\]\s]+:\d+\] )");
   return std::regex_search(line, kTagged);
@@ -162,7 +162,7 @@ class Launcher {
           ExitStatus::kEnvironment);
     }
     loop_.Run([this] { return HasEnded() || answer_.ends_with('\n'); });
-    // It waits for its own processes on all hosts, of which one may be frozen.
+    // mpirun waits for its own processes on all hosts, of which one may be frozen.
     loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kAnsweredTimeout);
     if (!HasEnded()) EndMpirun(kAnsweredTimeout);
   }
@@ -220,8 +220,8 @@ class Launcher {
     from.reset();
   }
 
-  // What the hosts say is shown; errors, and what mpirun says, only at the end, if nothing better
-  // is known.
+  // Shows the hosts' output; errors and mpirun's messages are shown only at the end, if nothing
+  // better is known.
   void ShowLines() {
     for (size_t end = 0; (end = said_.find('\n')) != std::string::npos;) {
       const std::string line = said_.substr(0, end);
@@ -250,7 +250,7 @@ class Launcher {
     if (answer.is_object() && answer.contains("error")) {
       const int status = answer.value("status", 1);
       std::string error = answer["error"];
-      // Such as the dynamic linker's words, where the program cannot even start.
+      // Adds messages such as the dynamic linker's, if the program cannot even start.
       if (!is_under_way_ && error.ends_with(kEnded) && !others_words_.empty()) {
         error += ": " + Condensed(others_words_);
       }
@@ -270,7 +270,7 @@ class Launcher {
     }
     if (!own_words_.empty()) throw Error(own_words_, status);
     if (is_under_way_) {
-      // Its own words are of a start that failed, whatever it was.
+      // mpirun's messages describe a failed start, whatever has failed.
       throw Error(
           fmt::format("a host, or viaduct's processes there, has ended without a word{}", verdict),
           status);

@@ -11,13 +11,13 @@ namespace viaduct::hosts {
 
 struct LaunchRequest {
   bool quiet = false;
-  std::string directory;  // run::RunOptions, on every host; absolute, or empty
+  std::string directory;  // RunOptions::directory on every host; absolute, or empty
   std::vector<std::string> command_line;
 };
 
 // Runs the lab on the scenario's hosts and returns the results of all of them. Every node must have
 // a host (PlaceNodes()). Throws Error with the first reason why there are none, EnvironmentError if
-// there is no mpirun, or this build has none of its own part of it, and sys::Interrupted.
+// mpirun is missing or this build has no support for it, and sys::Interrupted.
 result::RunResult RunOnHosts(const scenario::Scenario& scenario, const LaunchRequest& request);
 
 }  // namespace viaduct::hosts

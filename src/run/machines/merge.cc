@@ -53,8 +53,8 @@ void Worsen(std::optional<result::Timing>& timing, const std::optional<result::T
   }
 }
 
-// Of a link between hosts, each direction is emulated on its sender's host; on the other one it
-// passes the engine too, which does nothing to it.
+// Whether the pipeline emulates on this host: each direction of a link between hosts is emulated on
+// its sender's host; on the receiver's host it also passes the engine, without any effect.
 bool IsOwn(const Scenario& scenario, const result::PipelineResult& pipeline,
            const std::string& host) {
   const auto link = std::ranges::find(scenario.links, pipeline.pair, &scenario::LinkSettings::name);
@@ -138,8 +138,8 @@ void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<Part
   }
 }
 
-// In the order of their times. Both hosts of a link between hosts tell each of its events: the n-th
-// change of one to the same state is the n-th of the other.
+// Returns the events in the order of their times. Both hosts of a link between hosts report each of
+// its events: the n-th change of one host to a state is the n-th of the other host to this state.
 std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts) {
   std::map<std::tuple<std::string, std::string, int>, result::LinkEvent> merged;
   for (const PartResult& part : parts) {
@@ -196,7 +196,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
       all.neighbour_discards = all.neighbour_discards.value_or(0) + *part.neighbour_discards;
     }
   }
-  // In the scenario's order.
+  // Sorts the programs in the scenario's order.
   std::ranges::stable_sort(all.programs, {}, [&](const result::ProgramResult& program) {
     return std::ranges::find(scenario.programs, program.name, &scenario::Program::name) -
            scenario.programs.begin();
@@ -207,7 +207,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);
-  // In the sums, the losses of one host may be few.
+  // Takes the worst verdict of a host: in the sums, the losses of one host may be few.
   for (const PartResult& part : parts) {
     all.verdict = result::Worse(all.verdict, part.result.verdict);
     if (all.engine && part.result.engine) {

@@ -1,4 +1,4 @@
-// One result of the results of a lab's hosts.
+// Merges the results of a lab's hosts into one.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct PartResult {
   ClockReading clock, clock_after;  // before the traffic, and after it
 };
 
-// `parts`: of every host. Of each flow, the result is that of the host which measured it: the
-// receiver's of UDP, the sender's of TCP and ping.
+// Returns one result of `parts`, one part for every host. A flow's result is that of the host which
+// measured it: the receiver's for UDP, the sender's for TCP and ping.
 result::RunResult Merge(const scenario::Scenario& scenario, std::vector<PartResult> parts);
 
 }  // namespace viaduct::hosts

@@ -105,7 +105,7 @@ TEST_F(MergeTest, WhatNothingMeasuredIsNotJudged) {
 TEST_F(MergeTest, ADirectionOfALinkBetweenHostsIsThatOfItsSendersHost) {
   parts_[0].result.engine->pipelines[0].arrived = 5;  // up: a sends
   parts_[1].result.engine->pipelines[1].arrived = 7;
-  parts_[1].result.engine->pipelines[0].arrived = 5;  // the same packets, once more
+  parts_[1].result.engine->pipelines[0].arrived = 5;  // packets counted a second time
   const result::RunResult all = Merge(scenario_, parts_);
   ASSERT_EQ(all.engine->pipelines.size(), 2U);
   EXPECT_EQ(all.engine->pipelines[0].arrived, 5U);
@@ -137,7 +137,7 @@ TEST_F(MergeTest, QuickChangesOfALinkAreEvents) {
                           {.link = "a-b", .change = "down", .at = 1.002},
                           {.link = "a-b", .change = "up", .at = 1.003}};
   }
-  // A link that is within one host is told by that one.
+  // An event of a link within one host is reported by that host.
   parts_[0].result.events.push_back({.link = "c-d", .change = "down", .at = 0.5});
   const auto events = Merge(scenario_, parts_).events;
   ASSERT_EQ(events.size(), 5U);

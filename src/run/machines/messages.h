@@ -1,5 +1,5 @@
-// What the runs on a lab's hosts say to each other: JSON objects with a "type". Rank 0 conducts. A
-// further message is a struct, its table of keys, and its place in the variant.
+// The messages between the runs on a lab's hosts: JSON objects with a "type". Rank 0 conducts. A
+// further message needs a struct, a table of its keys, and a place in the variant.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace viaduct::hosts {
 
-// Rank 0 to all: what to run.
+// Rank 0 to all: the scenario to run.
 struct Given {
   static constexpr char kName[] = "scenario";
-  std::string version;  // of the launching command
+  std::string version;  // the launching command's
   std::string text, file, hash;
   bool quiet = false;
   std::string directory;             // RunOptions::directory
@@ -29,7 +29,7 @@ struct Given {
   static fields::KeysOf<Given> Keys();
 };
 
-// To rank 0: this host has come to a stage; with its name to the first one.
+// To rank 0: this host has reached a stage; for the first one with the host's name.
 struct Meet {
   static constexpr char kName[] = "meet";
   std::string stage;
@@ -37,11 +37,11 @@ struct Meet {
   static fields::KeysOf<Meet> Keys();
 };
 
-// Rank 0 to all: every host has come to the stage.
+// Rank 0 to all: every host has reached the stage.
 struct Met {
   static constexpr char kName[] = "met";
   std::string stage;
-  int64_t start = 0;                           // when what follows begins: ns, rank 0's clock
+  int64_t start = 0;                           // time of the next stage's start: ns, rank 0's clock
   std::map<std::string, int64_t> clocks = {};  // first stage: by host, see ClockReading
   std::map<std::string, int> ranks = {};       // first stage: by host
   static fields::KeysOf<Met> Keys();
@@ -75,7 +75,7 @@ struct PartDone {
   static fields::KeysOf<PartDone> Keys();
 };
 
-// To rank 0, and from it to all.
+// To rank 0, and from rank 0 to all: the run has failed.
 struct Failed {
   static constexpr char kName[] = "failed";
   std::string error;
@@ -89,7 +89,7 @@ struct Bye {
   static fields::KeysOf<Bye> Keys();
 };
 
-// Rank 0 to all: so it is on all hosts.
+// Rank 0 to all: everything on all hosts is removed.
 struct End {
   static constexpr char kName[] = "end";
   static fields::KeysOf<End> Keys();
@@ -98,24 +98,24 @@ struct End {
 using RankMessage = std::variant<Given, Meet, Met, Routes, RoutesConverged, SenderEnded, PartDone,
                                  Failed, Bye, End>;
 
-// Text without newlines.
+// Returns the message as text without newlines.
 std::string Encode(const RankMessage& message);
-// Throws EnvironmentError if it is Given by another version, Error if it is no message that is
-// known here.
+// Parses a message. Throws EnvironmentError if it is a Given of another version, Error if it is no
+// known message.
 RankMessage Decode(std::string_view text);
 
-// What the error ends with if a host's program has ended without saying why.
+// The end of the error message if a host's program has ended without a reason.
 inline constexpr char kEnded[] = "viaduct's processes there have ended";
 
-// The same if it has not been heard of for kMaxSilence.
+// The end of the error message if a host has sent nothing for kMaxSilence.
 inline constexpr char kSilent[] =
     "nothing was heard of it for 10 s (frozen, or its network is down)";
 static_assert(kMaxSilence == 10);
 
-// What a program says that mpirun ended.
+// The error of a program that mpirun ended.
 inline constexpr char kConnectionEnded[] = "the connection to the other hosts (mpirun) has ended";
 
-// What rank 0 prints on standard error when all hosts are there.
+// Printed by rank 0 on standard error when all hosts have connected.
 inline constexpr char kAllThere[] = "viaduct rank: all hosts are there";
 
 }  // namespace viaduct::hosts

@@ -1,5 +1,5 @@
 // The frames on the socket between viaduct-mpi and the program that it starts: "NUMBER LENGTH\n"
-// and so many bytes. mpi_main.cc says what the numbers mean. viaduct-mpi links no more than base.
+// and LENGTH bytes. mpi_main.cc lists the numbers' meanings. viaduct-mpi links no more than base.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace viaduct::hosts {
 
 inline constexpr int kClockFrame = -1, kIdentityFrame = -2, kSilentFrame = -3;
 
-// How long a rank may say nothing before it counts as gone, s. Each says something every second.
+// The silence after which a rank counts as gone, s. Each rank sends something every second.
 inline constexpr int kMaxSilence = 10;
 
 struct MpiFrame {
@@ -25,7 +25,7 @@ inline std::string WriteFrame(int number, const std::string& bytes) {
   return std::to_string(number) + " " + std::to_string(bytes.size()) + "\n" + bytes;
 }
 
-// Takes the first frame off what was received, if it is complete. Throws Error if it is none.
+// Removes and returns the first frame received, if it is complete. Throws Error if it is malformed.
 inline std::optional<MpiFrame> TakeFrame(std::string& received) {
   const size_t line = received.find('\n');
   if (line == std::string::npos) return std::nullopt;

@@ -1,15 +1,16 @@
-// viaduct-mpi PROGRAM ARGUMENT...: what mpirun starts on each host of a lab. It starts the program,
-// which does not know MPI, and carries its messages to those of the other ranks, and theirs to it.
+// viaduct-mpi PROGRAM ARGUMENT...: the process that mpirun starts on each host of a lab. It starts
+// the program, which does not know MPI, and carries messages between it and the other ranks'
+// programs.
 //
 // The program's standard input is a socket to this process, for both directions; descriptor 3 is
-// this process's own standard input. On the socket are frames: "RANK LENGTH\n", and so many bytes.
+// this process's own standard input. On the socket are frames: "RANK LENGTH\n", and LENGTH bytes.
 //   from the program:  RANK     a message for this rank (or for itself)
 //                      -1       (rank 0) measure the clocks
-//   to the program:    -3       the rank of these bytes has said nothing for kMaxSilence
-//                      -2       first: "RANK SIZE", its own and how many there are
+//   to the program:    -3       the rank of these bytes has sent nothing for kMaxSilence
+//                      -2       first: "RANK SIZE", the program's rank and the number of ranks
 //                      RANK     a message from this rank; without bytes: that rank's program ended
-//                      -1       a line for each rank: how many ns its monotonic clock is ahead of
-//                               rank 0's, and by how much that may be wrong
+//                      -1       a line for each rank: the lead of its monotonic clock over rank
+//                               0's, and the maximum error of it, in ns
 #include <fcntl.h>
 #define OMPI_SKIP_MPICXX 1  // the C++ bindings of old, which nothing here links
 #include <mpi.h>
@@ -40,7 +41,7 @@ namespace {
 enum Tag : int { kMessage = 1, kEnded = 2, kProbe = 3, kReply = 4, kAlive = 5 };
 constexpr int kRoundTrips = 200;
 constexpr Duration kBeat = Duration::Seconds(1);
-constexpr int kIdleWait = 1, kQuietWait = 5;  // ms between two looks at what other ranks say
+constexpr int kIdleWait = 1, kQuietWait = 5;  // ms between two polls of other ranks
 
 struct Sending {
   int to = 0;
@@ -73,7 +74,7 @@ class Bridge {
     }
   }
 
-  // Some rank will never take part in the end.
+  // Whether some rank will never take part in the end.
   bool misses_some() const { return misses_some_; }
 
  private:
@@ -82,7 +83,7 @@ class Bridge {
     SystemCall("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
     program_ = SystemCall("fork", fork());
     if (program_ == 0) {
-      // What ends this process's group must not keep the program from cleaning up.
+      // A signal to this process's group must not keep the program from cleaning up.
       setsid();
       dup2(STDIN_FILENO, 3);
       dup2(pair[1], STDIN_FILENO);
@@ -106,7 +107,7 @@ class Bridge {
     return true;
   }
 
-  // What other ranks have sent; whether there was anything.
+  // Receives the other ranks' messages; returns whether there was any.
   bool Receive() {
     bool any = false;
     for (;;) {
@@ -130,8 +131,8 @@ class Bridge {
     }
   }
 
-  // Rank 0 hears of all ranks, and they of it, each second. A second in which this process did not
-  // run itself counts once.
+  // Exchanges a message between rank 0 and every rank each second. A time in which this process did
+  // not run itself counts as one second.
   void Beat() {
     const Instant now = MonotonicClock::Now();
     if (now < next_beat_) return;
@@ -146,7 +147,7 @@ class Bridge {
 
   void Miss(int other) {
     ended_[other] = misses_some_ = true;
-    // Nobody is going to take them, but MPI has their memory.
+    // No process will receive these messages, but MPI still uses their memory.
     for (auto each = sendings_.begin(); each != sendings_.end();) {
       const auto next = std::next(each);
       if (each->to == other) abandoned_.splice(abandoned_.end(), sendings_, each);
@@ -155,7 +156,7 @@ class Bridge {
     ToProgram(hosts::kSilentFrame, std::to_string(other));
   }
 
-  // By a signal, or a debugger: proc(5), the state after the name in parentheses.
+  // Whether a signal or a debugger has stopped the program: proc(5), the state after "(NAME)".
   bool IsStopped() const {
     std::ifstream file("/proc/" + std::to_string(program_) + "/stat");
     std::string text;
@@ -165,8 +166,8 @@ class Bridge {
     return state == 'T' || state == 't';
   }
 
-  // Whether there is a message before the other rank counts as gone. Turns round without sleeping:
-  // for clocks.
+  // Returns whether a message arrives before the rank counts as gone. Polls without sleeping, as
+  // clock measurements need.
   static bool Await(int source, Tag tag) {
     const Instant end = MonotonicClock::Now() + kBeat * hosts::kMaxSilence;
     int there = 0;
@@ -233,7 +234,8 @@ class Bridge {
 
   static int64_t Now() { return MonotonicClock::Now().nanoseconds(); }
 
-  // Each round trip bounds the other clock's reading from both sides; the shortest bounds it best.
+  // Measures the clocks: each round trip bounds the remote clock's reading from both sides; the
+  // shortest bounds it best.
   std::string MeasureClocks() {
     std::string table = "0 0\n";
     for (int other = 1; other < size_; ++other) {
@@ -260,7 +262,7 @@ class Bridge {
     return table;
   }
 
-  // Rank 0's first probe has come; it goes on until rank 0 says that it was the last.
+  // Answers rank 0's probes, after the first has arrived, until rank 0 marks one as the last.
   void ServeClock() {
     for (char more = 1; more != 0;) {
       const int64_t now = Now();
@@ -292,7 +294,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   viaduct::Bridge bridge(argv + 1);
   bridge.Run();
-  // MPI_Finalize() waits for all.
+  // MPI_Finalize() waits for all ranks.
   if (bridge.misses_some()) _exit(1);
   MPI_Finalize();
   return 0;

@@ -28,14 +28,14 @@ double RateOf(const path::Spec& spec) {
   return static_cast<double>(spec.link.rate.value_or(static_cast<int64_t>(kRateOfPlainWire)));
 }
 
-// Both directions, bit/s.
+// Returns the sum of both directions' rates, bit/s.
 double RateOf(const LinkSettings& link) {
   return RateOf(link.up.value_or(link.spec)) + RateOf(link.down.value_or(link.spec));
 }
 
 #ifdef VIADUCT_HAS_METIS
 
-// The library, opened when it is needed: the command does not come with it (Apache-2.0).
+// The library METIS (Apache-2.0), which is opened when needed: the command does not include it.
 class Metis {
  public:
   // Throws EnvironmentError if it is not on this machine.
@@ -134,12 +134,12 @@ class Graph {
 
   std::map<std::string, size_t> numbers_;
   std::vector<size_t> leaders_;
-  std::map<size_t, size_t> vertices_;  // of leaders
+  std::map<size_t, size_t> vertices_;  // the key is the leader
   std::vector<idx_t> weights_;
   std::map<size_t, std::map<size_t, double>> edges_;
 };
 
-// Which host each part is for: where the user has put nodes of it, as far as that goes.
+// Returns each part's host: if possible, the one on which the user has put nodes of the part.
 std::vector<size_t> HostsOfParts(const Scenario& scenario, const Graph& graph,
                                  const std::vector<idx_t>& parts) {
   const size_t hosts = scenario.hosts.size();
@@ -168,7 +168,7 @@ void Partition(Scenario& scenario) {
   Graph graph(scenario);
   const std::vector<idx_t> parts = graph.Partition(scenario.hosts.size());
   const std::vector<size_t> hosts = HostsOfParts(scenario, graph, parts);
-  std::map<size_t, std::string> given;  // by vertex
+  std::map<size_t, std::string> given;  // the key is the vertex
   for (const auto& node : scenario.nodes) {
     if (!node.on_host.empty()) given.emplace(graph.VertexOf(node.name), node.on_host);
   }

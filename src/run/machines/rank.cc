@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kInput = 3;  // of rank 0: what the launching command has written
+constexpr int kInput = 3;  // rank 0's, written by the launching command
 
 struct Failure {
   std::string error;
@@ -104,7 +104,7 @@ class Rank {
     });
     Conductor* conductor = peers_.conductor();
     if (link_.rank() != 0) {
-      // Nobody else says it.
+      // No other process reports this failure.
       if (failure && (trouble || peers_.leader_is_gone())) {
         std::fprintf(stderr, "viaduct: %s\n", TerminalText(failure->error).c_str());
       }

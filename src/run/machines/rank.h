@@ -5,10 +5,10 @@
 
 namespace viaduct::hosts {
 
-// Runs the part of this host. Rank 0 reads from descriptor 3 what the launching command has written
-// (launch.h) and writes the results of all hosts to standard output, as one line of JSON. Others
-// write nothing, unless rank 0 is gone. `need_root`: is called before the lab is built. Returns the
-// exit status.
+// Runs the part of this host. Rank 0 reads the launching command's request (launch.h) from
+// descriptor 3 and writes the results of all hosts to standard output, as one line of JSON. Other
+// ranks write nothing, unless rank 0 is gone. `need_root` is called before the lab is built.
+// Returns the exit status.
 int RunRank(const std::function<void()>& need_root);
 
 }  // namespace viaduct::hosts

@@ -1,4 +1,4 @@
-// The other hosts, as a run sees them (run::Peers), by way of viaduct-mpi.
+// Reaches a run's other hosts (run::Peers) through viaduct-mpi.
 #pragma once
 
 #include <map>
@@ -20,9 +20,9 @@ class RankPeers : public run::Peers {
  public:
   explicit RankPeers(MpiLink& link);
 
-  // The whole scenario, each of whose nodes has a host; must outlive this object. Finds the one
-  // that this is by its address, and waits until the others have done so. Throws UsageError if this
-  // machine has none of the addresses.
+  // Finds this machine among the scenario's hosts by its address, and waits until the other hosts
+  // have done so. `scenario` is the whole one, with a host for each node, and must outlive this
+  // object. Throws UsageError if this machine has none of the addresses.
   void Enter(const scenario::Scenario& scenario);
 
   const std::string& host() const override { return host_; }
@@ -40,16 +40,16 @@ class RankPeers : public run::Peers {
   Duration ClockAhead(const std::string& node) const override;
 
   void Send(int to, const RankMessage& message);
-  // What to run, when rank 0 has said it. Throws what Join() says.
+  // Waits until rank 0 has sent the scenario to run. Throws as the loop's Run() does after Join().
   Given AwaitScenario();
-  // Waits until everything is removed on all hosts, without minding failures any more.
+  // Waits until everything is removed on all hosts; ignores failures.
   void AwaitEnd();
 
-  // Rank 0 only.
-  // Rank 0 has ended, or counts as gone.
+  // Whether rank 0 has ended, or counts as gone.
   bool leader_is_gone() const { return leader_is_gone_; }
+  // Null on all ranks but rank 0.
   Conductor* conductor() { return conductor_ ? &*conductor_ : nullptr; }
-  // The clocks of all ranks, now.
+  // Rank 0 only: measures and returns the clocks of all ranks.
   std::vector<ClockReading> MeasureClocks();
 
  private:
@@ -64,13 +64,13 @@ class RankPeers : public run::Peers {
   std::string host_;
   sys::EventLoop* loop_ = nullptr;
   std::optional<Conductor> conductor_;
-  std::map<std::string, Met> met_;  // by stage
+  std::map<std::string, Met> met_;  // the key is the stage
   std::optional<Given> given_;
   bool all_ended_ = false;                 // End
-  std::map<std::string, int64_t> clocks_;  // by host
-  std::map<std::string, int> ranks_;       // by host
+  std::map<std::string, int64_t> clocks_;  // the key is the host
+  std::map<std::string, int> ranks_;       // the key is the host
   std::vector<ClockReading> measured_;
-  std::vector<run::RemoteSender> early_;  // before there is who takes them
+  std::vector<run::RemoteSender> early_;  // received before OnSenderEnded() was called
   std::function<void(const scenario::Go&)> converged_;
   std::function<void(const run::RemoteSender&)> take_;
   bool ending_ = false;  // failures do not matter any more

@@ -30,8 +30,8 @@ void MakeWider(LinkHistory& link) {
   link.width *= 2;
 }
 
-// "TIME + BYTES NAME", "TIME - BYTES DELAY NAME" or "TIME d PACKETS BYTES CAUSE NAME"; whether the
-// line is one of these.
+// Reads a line "TIME + BYTES NAME", "TIME - BYTES DELAY NAME" or "TIME d PACKETS BYTES CAUSE NAME".
+// Returns whether the line is one of these.
 bool ReadLine(const std::string& line, std::map<std::string, LinkHistory>& links) {
   std::istringstream words(line);
   double time = 0, bytes = 0, delay = 0, packets = 0;

@@ -13,22 +13,22 @@ namespace viaduct::run {
 struct LinkHistory {
   struct Interval {
     double arrived = 0, left = 0, dropped = 0;  // bytes
-    double delays = 0, longest_delay = 0;       // ms: the sum of those of the packets that left
-    double packets = 0;                         // that left
+    double delays = 0, longest_delay = 0;       // ms: the sum over the packets that left
+    double packets = 0;                         // the packets that left
   };
   double width = 1;  // ms
   std::vector<Interval> intervals;
 
-  // The interval of this time (ms). There are at most 400: where more were needed, all become
+  // Returns the interval of this time (ms). There are at most 400: when more are needed, all become
   // twice as wide.
   Interval& At(double time);
 };
 
-// By the names of the pipelines. Throws UsageError naming `file` and the line.
+// Returns histories by the names of the pipelines. Throws UsageError naming `file` and the line.
 std::map<std::string, LinkHistory> ReadLinkLog(std::istream& log, const std::string& file);
 
-// An SVG file: for each direction a panel of what arrived, left and was dropped, and one of the
-// mean and the longest delay.
+// Returns an SVG file: for each direction a panel of the throughput that arrived, left and was
+// dropped, and one of the mean and the longest delay.
 std::string LinkGraph(const std::map<std::string, LinkHistory>& links, const std::string& title);
 
 }  // namespace viaduct::run

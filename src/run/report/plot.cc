@@ -15,7 +15,7 @@ namespace {
 
 using page::EscapeHtml;
 
-// Of a picture that is a file of its own.
+// The style of a picture in a separate file.
 constexpr const char* kSvgStyle = R"(svg text { font-size: 12px; fill: #333; }
 svg .title { font-size: 13px; font-weight: 600; fill: #111; } svg .value { font-weight: 600; }
 svg polyline { fill: none; stroke-width: 1.8; } svg .axis { stroke: #444; }
@@ -28,7 +28,7 @@ constexpr std::array<const char*, 6> kColors = {"#0072b2", "#d55e00", "#009e73",
                                                 "#cc79a7", "#56b4e9", "#e69f00"};
 constexpr double kWidth = 720, kHeight = 260, kLeft = 70, kRight = 16, kTop = 14, kBottom = 44;
 
-// For print, and eyes that see no colours.
+// Dashes distinguish lines in print and for people who see no colours.
 constexpr std::array<const char*, 4> kDashes = {"none", "7 3", "2 3", "9 3 2 3"};
 
 const char* Color(size_t index) { return kColors[index % kColors.size()]; }
@@ -51,7 +51,7 @@ std::string Open(double width, double height, const std::string& label) {
       width, height, EscapeHtml(label));
 }
 
-// In a page a colour is its style sheet's, which knows about dark paper.
+// Returns a fill. In a page the style sheet defines the colour, also for the dark scheme.
 std::string Fill(size_t index, bool standalone) {
   return standalone
              ? fmt::format("fill=\"{}\"", Color(index))
@@ -70,7 +70,7 @@ std::string Legend(const std::vector<std::string>& names) {
   return text + "</p>\n";
 }
 
-// "50", "10k", "1G"; small numbers as they are.
+// Returns a tick's text: "50", "10k", "1G"; small numbers unchanged.
 std::string TickText(double tick) {
   const auto [value, prefix] = Scale(tick);
   return fmt::format("{:g}{}", value, prefix);
@@ -155,7 +155,7 @@ std::string DrawTitle(const std::string& title) {
                      EscapeHtml(title));
 }
 
-// A picture of this height as a file of its own.
+// Returns a picture of this height as a separate file.
 std::string Standalone(const std::string& body, double height) {
   constexpr double kMargin = 16;
   return fmt::format(
@@ -257,7 +257,7 @@ std::string BarPicture(const std::string& title, const std::vector<BarPanel>& pa
 }
 
 std::string LinePicture(const std::string& title, const std::vector<LinePanel>& panels) {
-  constexpr double kHead = 24;  // of a panel
+  constexpr double kHead = 24;  // the height of a panel's head
   double y = title.empty() ? 0 : 34;
   std::string body = DrawTitle(title);
   for (const LinePanel& panel : panels) {

@@ -20,7 +20,7 @@ struct LinePanel {
 };
 std::string LinePicture(const std::string& title, const std::vector<LinePanel>& panels);
 
-// Bars in panels, one for each compared quantity, each with a logarithmic axis of its own.
+// Bars in panels, one for each compared quantity, each with a separate logarithmic axis.
 struct Bar {
   std::string name;
   double value = 0;  // not above 0: no bar, only the text

@@ -123,7 +123,7 @@ std::string Lateness(const std::vector<RunResult>& runs) {
     const std::string& mode = run.scenario.mode;
     if (run.simulator.timing) {
       rows.push_back(LatenessRow(mode, *run.simulator.timing, run));
-      // The frames at its ports and the path engine's packets, beside the simulator's events.
+      // Adds the frames at the simulator's ports and the path engine's packets to its events.
       if (const auto& ports = run.simulator.port_timing) {
         rows.push_back(LatenessRow(mode + ", ports", *ports, run));
       }
@@ -131,7 +131,7 @@ std::string Lateness(const std::vector<RunResult>& runs) {
         rows.push_back(LatenessRow(mode + ", changes of links", *events, run));
       }
       if (run.engine) rows.push_back(LatenessRow(mode + ", links", run.engine->timing, run));
-    } else if (mode != "simulate") {  // whose time is virtual
+    } else if (mode != "simulate") {  // in mode simulate time is virtual
       rows.push_back({mode, "-", "-", "-", "-", "not reported by ns-3"});
     }
   }
@@ -151,8 +151,7 @@ std::string ChangesOf(const RunResult& run, const std::string& link) {
   return text.empty() ? "-" : text;
 }
 
-// What became of a link's packets on it, where it has a SPEC: how many there were, and the lost
-// ones by cause.
+// Returns the number of packets on a link with a SPEC, and the lost ones by cause.
 std::pair<std::string, std::string> PacketsOf(const RunResult& run, const std::string& link) {
   uint64_t arrived = 0;
   std::map<std::string, uint64_t> lost;
@@ -217,7 +216,7 @@ std::string Convergence(const std::vector<RunResult>& runs) {
   return "<h2>Convergence</h2>\n" + Table(rows);
 }
 
-// What happened to links, and how long routes and flows took to recover.
+// Returns the table of link events, with the times that routes and flows took to recover.
 std::string Events(const std::vector<RunResult>& runs) {
   Rows rows = {{"mode", "time", "link", "change", "tables", "flow", "packets lost", "last lost",
                 "steady from"}};
@@ -280,7 +279,7 @@ std::string Programs(const std::vector<RunResult>& runs, const std::filesystem::
              : "<h2>Programs</h2>\n" + Table(rows, {false, false, false, false, false, true});
 }
 
-// Captures, and states of kernels.
+// Returns the table of files: captures, and states of kernels.
 std::string Files(const std::vector<RunResult>& runs, const std::filesystem::path& folder) {
   Rows rows = {{"mode", "what", "of", "file", "remark"}};
   const auto add = [&](const RunResult& run, const char* what, const std::string& of,
@@ -336,7 +335,7 @@ std::string Provenance(const std::vector<RunResult>& runs) {
          "<a href=\"gaps.csv\">gaps.csv</a>.</p>\n";
 }
 
-// RFC 4180.
+// Quotes a field as RFC 4180 requires.
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -460,7 +459,7 @@ void WriteReport(const std::string& directory, const std::vector<RunResult>& run
   const auto write = [&](const char* file, auto text) {
     attempts.Try([&] { WriteFile(folder / file, text()); });
   };
-  // First what the others are made of, should the disk be full.
+  // Writes the data of the other files first, in case the disk is full.
   write(kResults, [&] {
     return JsonText(runs.size() == 1 ? json(runs.front()) : json{{"runs", runs}}, 2) + "\n";
   });

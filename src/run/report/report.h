@@ -1,4 +1,4 @@
-// The report of one or more runs: a self-contained HTML page, and the raw data beside it.
+// The report of one or more runs: a self-contained HTML page, and the raw data next to it.
 #pragma once
 
 #include <string>
@@ -8,26 +8,26 @@
 
 namespace viaduct::run {
 
-// Creates the directory and its parents if necessary, and removes the report that it has: a run
-// that fails must not seem to have made it. Throws UsageError if it cannot be written.
+// Creates the directory and its parents if necessary, and removes the report in it: it must not be
+// taken for that of a run that fails. Throws UsageError if the directory cannot be written.
 void MakeReportDirectory(const std::string& directory);
 
 // Writes index.html, results.json, flows.csv, samples.csv and gaps.csv; for several runs also
 // result.svg. `runs`: results of Execute(); several are those of one scenario in different modes.
 void WriteReport(const std::string& directory, const std::vector<result::RunResult>& runs);
 
-// Returns the page. It loads no other files: style, scripts and data are embedded. `directory`:
-// where it will be, so that it names files there (captures, outputs of programs, states); "":
-// nowhere.
+// Returns the page. It loads no other files: style, scripts and data are embedded. `directory`: the
+// page's future folder, so that it names files there (captures, outputs of programs, states); "":
+// none.
 std::string RenderHtml(const std::vector<result::RunResult>& runs,
                        const std::string& directory = "");
 // The results of the flows in each mode as bars on logarithmic axes, as an SVG file.
 std::string ResultPicture(const std::vector<result::RunResult>& runs);
-// Columns "mode,flow,kind,from,to,sent_packets,...", one line per flow.
+// Returns columns "mode,flow,kind,from,to,sent_packets,...", one line per flow.
 std::string FlowsCsv(const std::vector<result::RunResult>& runs);
-// A line per sample: a round-trip time, or a rate.
+// Returns a line for each sample: a round-trip time, or a rate.
 std::string SamplesCsv(const std::vector<result::RunResult>& runs);
-// A line for each gap, packets in a row that were lost.
+// Returns a line for each gap, that is for consecutive lost packets.
 std::string GapsCsv(const std::vector<result::RunResult>& runs);
 
 }  // namespace viaduct::run

@@ -88,7 +88,7 @@ std::string PacketRateCell(const FlowResult& flow) {
   return flow.packet_rate ? fmt::format("{:.1f} kpps", *flow.packet_rate / 1e3) : "-";
 }
 
-// What the path engine did to the packets of all links together.
+// Returns a line on the fates of the packets of all links together in the path engine.
 std::string LinksLine(const result::EngineResult& engine) {
   uint64_t arrived = 0, corrupted = 0, marked = 0, waiting = 0;
   std::map<std::string, uint64_t> fates;
@@ -110,7 +110,7 @@ std::string LinksLine(const result::EngineResult& engine) {
   return text + "\n";
 }
 
-// A line for each flow whose packets were not all offered, came again or were cut off.
+// Returns a line for each flow with packets that were not offered, arrived twice or were cut off.
 std::string CountLines(const std::vector<FlowResult>& flows) {
   std::string text;
   for (const FlowResult& flow : flows) {
@@ -136,7 +136,8 @@ std::string CountLines(const std::vector<FlowResult>& flows) {
   return text;
 }
 
-// What a first packet waits for costs the next ones of a fast flow their place in the queue.
+// Returns a hint on packets lost while a flow's first packet waits for a MAC address: the next ones
+// of a fast flow then lose their place in the queue.
 std::string AddressResolutionHint(const std::vector<result::Loss>& losses) {
   const bool unresolved = std::ranges::any_of(losses, [](const result::Loss& loss) {
     return loss.why.find("address_unresolved") != std::string::npos;
@@ -146,7 +147,7 @@ std::string AddressResolutionHint(const std::vector<result::Loss>& losses) {
                     : "";
 }
 
-// Every loss has its place: what the network itself did to the packets of links stands above.
+// Returns a line for each place of losses; the links' own losses are in LinksLine().
 std::string LossLines(const RunResult& run) {
   std::string text;
   const std::vector<result::Loss> losses = result::LossesOf(run);
@@ -163,12 +164,12 @@ std::string LossLines(const RunResult& run) {
   return text + CountLines(run.flows);
 }
 
-// What the figures do not say by themselves: the links' packets, what was assumed, and every loss.
+// Returns remarks that the figures do not show: the links' packets, assumptions, and every loss.
 std::string RemarkLines(const RunResult& run) {
   return (run.engine ? LinksLine(*run.engine) : "") + CaveatLines(run) + LossLines(run);
 }
 
-// Each line of a text, after a head.
+// Returns the text with a head before each line.
 std::string Headed(const std::string& head, const std::string& text) {
   std::istringstream lines(text);
   std::string headed;
@@ -206,7 +207,7 @@ std::string ParallelLinks(const std::vector<result::LinkNodes>& links) {
                      more > 0 ? fmt::format("; so have {} more pairs", more) : "");
 }
 
-// What was run: "run: 3 nodes, 3 links, seed 1, 10 s of traffic".
+// Returns a line about the scenario: "run: 3 nodes, 3 links, seed 1, 10 s of traffic".
 std::string ScenarioLine(const RunResult& run) {
   const result::ScenarioSummary& scenario = run.scenario;
   const auto count = [](size_t number, const char* noun) {

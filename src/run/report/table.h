@@ -10,19 +10,19 @@
 
 namespace viaduct::run {
 
-// The table of one run's results (Execute()).
+// Returns the table of one run's results (Execute()).
 std::string ResultTable(const result::RunResult& run);
-// Its part on flows and programs; empty where there are none.
+// Returns the table's part on flows and programs; empty if there are none.
 std::string TrafficTable(const std::vector<result::FlowResult>& flows,
                          const std::vector<result::ProgramResult>& programs);
-// Its lines below the flows' figures: where packets were lost outside of the links, which were
-// never offered, which came again, and which were cut off.
+// Returns the table's lines below the flows' figures: the places outside of the links where packets
+// were lost, and the packets that were never offered, arrived again, or were cut off.
 std::string FlowRemarks(const std::vector<result::FlowResult>& flows);
-// Its part on the files that were written: a line for each capture, and for each kernel's state.
+// Returns the table's part on the files written: a line for each capture and each kernel's state.
 std::string FileLines(const std::vector<result::Capture>& captures,
                       const std::vector<result::StateFiles>& states);
-// One table for several runs of one scenario, with a column for each mode; below it, headed by the
-// mode, what became of the links' packets and where each mode lost packets.
+// Returns one table for several runs of one scenario, with a column for each mode; below it, headed
+// by the mode, the fates of the links' packets and the places where each mode lost packets.
 std::string ComparisonTable(const std::vector<result::RunResult>& runs);
 // A number below 1000 and its SI prefix ("k", "M", "G", "T").
 struct Scaled {
@@ -37,7 +37,7 @@ std::string HumanCount(double count);
 // "0%", "0.012%", "12.3%".
 std::string HumanPercent(double fraction);
 
-// "12 overload, 3 spoofed"; "0" where nothing was lost.
+// "12 overload, 3 spoofed"; "0" if nothing was lost.
 std::string CausesText(const std::map<std::string, uint64_t>& drops);
 
 }  // namespace viaduct::run

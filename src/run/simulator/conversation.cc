@@ -18,7 +18,7 @@ constexpr Duration kReportTimeout = Duration::Seconds(20);
 // The simulator itself reports at convergence.timeout; this much later it is considered hung.
 constexpr Duration kConvergenceGrace = Duration::Seconds(15);
 
-// "a->b, c->d and 3 more".
+// Returns "a->b, c->d and 3 more".
 std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
   constexpr size_t kShown = 6;
   std::string text;
@@ -29,7 +29,7 @@ std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pa
   return text;
 }
 
-// "not converged within 60s: 4 of 6 pairs reach; not a->b, b->a".
+// Returns "not converged within 60s: 4 of 6 pairs reach; not a->b, b->a".
 std::string UnconvergedLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence) {
   return fmt::format("not converged within {}: {} of {} pairs reach; not {}",
@@ -194,7 +194,7 @@ result::Convergence Conversation::Everywhere() const {
   result::Convergence reach = *convergence_;
   if (!everywhere_) return reach;
   reach.pairs = everywhere_->pairs;
-  // What the routes of all hosts lacked; of those that this host still awaited then, its own.
+  // Takes the pairs that all hosts' routes lacked, else those that this host still awaited.
   if (!everywhere_->unreachable.empty()) reach.unreachable = everywhere_->unreachable;
   reach.reachable = reach.pairs - static_cast<uint32_t>(reach.unreachable.size());
   return reach;

@@ -18,12 +18,12 @@
 
 namespace viaduct::run {
 
-// How routes have converged, for a line of progress: "converged in 1.2 s; 6 of 6 pairs reach".
+// Returns a progress line about the convergence: "converged in 1.2 s; 6 of 6 pairs reach".
 std::string ConvergenceLine(const scenario::Scenario& scenario,
                             const result::Convergence& convergence);
-// "12.0 s: link n0-n1 down".
+// Returns a progress line: "12.0 s: link n0-n1 down".
 std::string LinkEventLine(const result::LinkEvent& event);
-// Routes have not converged, as the scenario requires.
+// Thrown if routes have not converged and the scenario requires it.
 class NotConverged : public Error {
  public:
   NotConverged(const std::string& why, result::Convergence convergence)
@@ -34,7 +34,7 @@ class NotConverged : public Error {
   result::Convergence convergence_;
 };
 
-// Throws NotConverged if they have not, and the scenario requires it.
+// Throws NotConverged if routes have not converged, and the scenario requires it.
 void CheckConvergence(const scenario::Scenario& scenario, const result::Convergence& convergence);
 
 class Conversation {
@@ -52,20 +52,20 @@ class Conversation {
   // Waits until all pairs can reach each other or convergence.timeout has passed. Throws Error if
   // some cannot and the scenario requires it. Returns the simulator's message about it.
   result::Convergence WaitForConvergence();
-  // Waits until the simulator has reported and ended. `stop`: asks it to end (it would continue
-  // otherwise), with a limit on the wait. Returns its report.
+  // Waits until the simulator has reported and ended. `stop`: tells it to end (it would continue
+  // otherwise), with a limit on the wait. Returns the simulator's report.
   scenario::SimulatorDone WaitForReport(bool stop);
 
-  // Results of flows that the simulator carried itself, and of programs that it ran.
+  // The results of flows that the simulator carried itself, and of programs that it ran.
   const std::vector<result::FlowResult>& flows() const { return flows_; }
   const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
-  // Those that the simulator applied itself.
+  // The link events that the simulator applied itself.
   const std::vector<result::LinkEvent>& events() const { return events_; }
-  // Which of these failed the expectations of the scenario.
+  // The failed expectations of the scenario, of routes, flows and programs.
   const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
-  // The lateness of the simulator's events until now, if it tells: that of a lab's hub does, each
-  // half second from convergence on.
+  // The lateness of the simulator's events until now, if the simulator reports it: that of a lab's
+  // hub does, every half second from convergence on.
   const std::optional<result::Timing>& timing() const { return timing_; }
 
  private:
@@ -84,7 +84,7 @@ class Conversation {
   void Take(const scenario::Note& note);
   void Take(const scenario::Resumed& resumed);
   void Take(const scenario::SimulatorDone& done) { report_ = done; }
-  // Those of a simulated hub, or thrown by SimulatorProcess.
+  // All further messages are a simulated hub's, or thrown by SimulatorProcess.
   template <class Message>
   void Take(const Message&) {
     throw Error(fmt::format("the simulator sent '{}', which only a hub's does", Message::kName));
@@ -101,7 +101,7 @@ class Conversation {
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;
-  std::optional<scenario::Go> everywhere_;  // of Peers::OnConverged()
+  std::optional<scenario::Go> everywhere_;  // from Peers::OnConverged()
   std::optional<result::Timing> timing_;
   std::optional<scenario::SimulatorDone> report_;
   std::vector<result::FlowResult> flows_;

@@ -9,7 +9,7 @@
 
 namespace viaduct::run {
 
-// Notices that the engine has died: sys::EventLoop::Run() then throws Error. For use by one thread.
+// Notices the engine's end: sys::EventLoop::Run() then throws Error. For use by one thread.
 class EngineWatch {
  public:
   // `socket_path`: the engine's control socket. The loop must outlive this object.
@@ -20,8 +20,8 @@ class EngineWatch {
 
   // Reads the engine's statistics so far.
   result::EngineResult Read() const;
-  // Changes the SPEC of a pair, as `viaduct path set` does; empty: not of this direction. Throws
-  // UsageError if the engine refuses.
+  // Changes the SPECs of a pair, as `viaduct path set` does; empty: leaves that of this direction.
+  // Throws UsageError if the engine refuses.
   void Set(const std::string& pair, const std::string& up, const std::string& down) const;
 
  private:

@@ -1,4 +1,4 @@
-// The other hosts of a lab that several have, as seen from the run of one host's part.
+// An interface to the other hosts of a divided lab, for the run of one host's part.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace viaduct::run {
 
 // The end of a flow's sender on another host than its receiver.
 struct RemoteSender {
-  uint32_t flow = 0;  // its number in the scenario
-  int status = 0;     // its wait status
+  uint32_t flow = 0;  // the number in the scenario
+  int status = 0;     // the wait status
   std::string output, error;
 
   static fields::KeysOf<RemoteSender> Keys();
@@ -28,32 +28,33 @@ class Peers {
   Peers& operator=(const Peers&) = delete;
   virtual ~Peers() = default;
 
-  // This host, of scenario::Scenario::hosts.
+  // The name of this host, one of scenario::Scenario::hosts.
   virtual const std::string& host() const = 0;
   virtual bool IsHere(const std::string& node) const = 0;
 
-  // From now on, what other hosts say is read in this loop, until Leave(). Its Run() throws Error
+  // Makes the loop read the other hosts' messages, until Leave(). The loop's Run() throws Error
   // when another host has failed.
   virtual void Join(sys::EventLoop& loop) = 0;
   virtual void Leave() = 0;
 
-  // Waits until every host has come to this stage of the run.
+  // Waits until every host has reached this stage of the run.
   virtual void Meet(const std::string& stage) = 0;
-  // The same; returns an instant shortly after, which is the same on all hosts as far as their
-  // clocks' offsets are known.
+  // Waits until every host has reached the start; returns an instant shortly after, which is the
+  // same on all hosts as far as their clocks' offsets are known.
   virtual Instant MeetToStart() = 0;
 
-  // How far packets get by this host's routes. When those of all hosts together reach every node,
-  // or the time for it is over, `converged` is called once, with what holds for all hosts.
+  // Reports the passages of packets by this host's routes. When the routes of all hosts together
+  // reach every node, or the time limit has passed, `converged` is called once, with the result for
+  // all hosts.
   virtual void ReportRoutes(const scenario::Passages& passages) = 0;
   virtual void OnConverged(std::function<void(const scenario::Go&)> converged) = 0;
 
-  // Tells the host that has this node that the sender of a flow to it has ended, and what is done
-  // when another host tells this.
+  // Tell() reports to the host that has this node that the sender of a flow to it has ended; the
+  // function of OnSenderEnded() gets such reports of other hosts.
   virtual void Tell(const std::string& node, const RemoteSender& ended) = 0;
   virtual void OnSenderEnded(std::function<void(const RemoteSender&)> take) = 0;
 
-  // How much this host's monotonic clock is ahead of that of the host that has this node.
+  // The lead of this host's monotonic clock over that of the host that has this node.
   virtual Duration ClockAhead(const std::string& node) const = 0;
 };
 

@@ -27,10 +27,10 @@
 namespace viaduct::run {
 namespace {
 
-// How many of the simulator's last lines are kept for error messages.
+// The number of the simulator's last lines that are kept for error messages.
 constexpr size_t kKeptLines = 16;
 constexpr size_t kMaxLine = 4096;
-// Bytes. Of ten thousand flows the report is a tenth of it.
+// Bytes. The report on ten thousand flows has a tenth of this.
 constexpr size_t kMaxMessage = 1 << 30;
 
 sys::Environment EnvironmentWith(int broker) {
@@ -92,7 +92,7 @@ SimulatorProcess::SimulatorProcess(const SimulatorStart& start) {
   // Ctrl-C must only reach the command, which then stops the simulator in an orderly way.
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;
-  // It starts guests, whose programs nobody knows; sudo is not for them.
+  // The simulator starts guests, whose programs are unknown and must not use sudo.
   options.prepare = sys::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
   control_.emplace(std::move(control), kMaxMessage);
@@ -109,12 +109,12 @@ SimulatorProcess::~SimulatorProcess() {
       process_.WaitFor(Duration::Milliseconds(1500));
     }
   } catch (const Error&) {
-    // It cannot be waited for with a limit (no descriptor is left): ~Child kills it.
+    // A wait with a limit needs a descriptor, and none is left: ~Child kills the simulator.
   }
   const int simulator = process_.pid();
   process_ = sys::Child();  // killed and waited for
   try {
-    guest::RemoveDeadPaused(simulator);  // killed at its pause, it did not do so itself
+    guest::RemoveDeadPaused(simulator);  // not done by a simulator killed at its pause
   } catch (const Error&) {
     // `viaduct clean` removes it.
   }
@@ -166,7 +166,7 @@ std::optional<scenario::SimulatorEvent> SimulatorProcess::Receive() {
   if (!control_->Ended()) return std::nullopt;
   if (!reported_) ThrowDeath();
   if (const int status = process_.Wait(); status != 0) {
-    // Its report is complete, but a crash during its end must not be hidden.
+    // The report is complete, but a crash during the simulator's end must not be hidden.
     throw Error(fmt::format("the simulator crashed while it ended (wait status {})", status));
   }
   ended_ = true;

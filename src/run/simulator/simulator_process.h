@@ -4,11 +4,10 @@
 //               [--specs live] [--lab adopt] [--host NAME]
 //
 // FILE is the effective scenario (scenario::Print), FD one end of a stream socket pair. In every
-// mode but `simulate`, VIADUCT_BROKER_FD names a broker connection of the simulator's own. Both
+// mode but `simulate`, VIADUCT_BROKER_FD names a separate broker connection for the simulator. Both
 // descriptors are inherited. The simulator builds the lab (LabHelper), or takes over the one that
-// the broker has (--lab adopt), runs the protocol, and ends
-// on {"command":"stop"} or at end of file on FD; in mode `simulate` also by itself, `duration`
-// after convergence in virtual time.
+// the broker has (--lab adopt), runs the protocol, and ends on {"command":"stop"} or at end of file
+// on FD; in mode `simulate` also by itself, `duration` after convergence in virtual time.
 //
 // Messages are JSON objects, one a line: scenario/messages/simulator_messages.h. With --hub
 // [ADDRESS]:PORT [--inner-socket FD], mode simulate runs in real time until it is stopped.
@@ -30,21 +29,21 @@
 
 namespace viaduct::run {
 
-// Finds viaduct-sim: VIADUCT_SIM, else beside this program, else ../libexec/viaduct. Throws
-// EnvironmentError saying how to build it.
+// Finds viaduct-sim: VIADUCT_SIM, else next to this program, else in ../libexec/viaduct. Throws
+// EnvironmentError, whose message explains how to build it.
 std::string FindSimulator();
 
-// What a simulator does with the lab of its real mode.
+// A simulator's use of the lab in a real mode.
 enum class LabUse {
   kOfRun,  // builds one for as long as it runs
   kStays,  // builds one that stays up: `viaduct path set` may change its SPECs
   kAdopt,  // takes over one that stays up
 };
 
-// Where a simulator serves the clients of remote nodes.
+// The place where a simulator serves the clients of remote nodes.
 struct HubPlace {
   std::string port;       // "[ADDRESS]:PORT"
-  int inner_socket = -1;  // mode simulate: by which it serves them instead, or -1
+  int inner_socket = -1;  // mode simulate: serves them instead; -1: none
 };
 
 struct SimulatorStart {
@@ -52,11 +51,11 @@ struct SimulatorStart {
   const scenario::Scenario& scenario;
   UniqueFd broker = {};               // real modes: passed to it
   std::string captures = {};          // the directory for mode simulate's captures
-  std::vector<Duration> pauses = {};  // those of RunOptions
+  std::vector<Duration> pauses = {};  // see RunOptions
   LabUse lab = LabUse::kOfRun;        // real modes
-  std::string folder = {};            // its working directory; empty: this process's
-  std::optional<HubPlace> hub = {};   // where it serves the clients of remote nodes
-  std::string machine = {};           // whose part of the lab it builds; empty: all of it
+  std::string folder = {};            // the working directory; empty: this process's
+  std::optional<HubPlace> hub = {};   // set if it serves clients of remote nodes
+  std::string machine = {};           // the host whose part of the lab it builds; empty: all
 };
 
 // A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL. A
@@ -70,7 +69,7 @@ class SimulatorProcess {
 
   // A descriptor that is readable when Receive() has something, or the simulator has ended.
   int fd() const { return control_->fd(); }
-  // What to watch it for: POLLOUT, too, while commands wait for the simulator to read earlier ones.
+  // The events to poll fd() for: also POLLOUT while commands wait until the simulator reads.
   short Events() const { return control_->Events(); }
   // The output of the simulator (a protocol's own output, NS_LOG). Readable when ReadOutput() has
   // something; it must be read, or the simulator blocks when the pipe is full.
@@ -80,12 +79,12 @@ class SimulatorProcess {
   bool ReadOutput();
   void OnOutput(std::function<void(const std::string&)> print) { print_ = std::move(print); }
   // Returns the next message, if a complete one has arrived; never blocks. Throws SimulatorFailed
-  // as Error with its status; if the simulator died, throws Error with its wait status and its last
-  // lines of output. At an orderly end returns nullopt, and Ended() is true.
+  // as Error with its status; if the simulator crashed, throws Error with its wait status and its
+  // last lines of output. At an orderly end returns nullopt, and Ended() is true.
   std::optional<scenario::SimulatorEvent> Receive();
   bool Ended() const { return ended_; }
   void Tell(const scenario::SimulatorCommand& command);
-  // Ends it at once, without a report.
+  // Ends the simulator at once, without a report.
   void Kill();
   int Pid() const { return process_.pid(); }
 

@@ -21,7 +21,7 @@ constexpr uint32_t kMaxFrame = 262144;
 // Reads of what has arrived when a capture ends, a limit in case its link is still busy.
 constexpr int kLastReads = 1000;
 
-// `alone`: nobody at the far end captures what this end sends.
+// `alone`: no port at the far end captures the frames that this end sends.
 io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint, bool alone) {
   broker::PacketSocketOptions options;
   options.node = endpoint.node;
@@ -142,7 +142,7 @@ void Captures::Work() {
     if (DrainOrList(waits)) continue;
     poll(waits.data(), waits.size(), -1);
     eventfd_t count = 0;
-    if (eventfd_read(wake_.get(), &count) < 0) continue;  // a frame came
+    if (eventfd_read(wake_.get(), &count) < 0) continue;  // a frame arrived
   }
 }
 

@@ -17,13 +17,13 @@
 
 namespace viaduct::run {
 
-// There is one file per link, DIRECTORY/LINK.pcap. It has each frame once, as its receiver got it
+// Writes one file per link, DIRECTORY/LINK.pcap. It has each frame once, as its receiver got it
 // (so frames that the link lost are missing), with the kernel's time of reception. Nodes' kernels
 // leave checksums and the cutting of TCP and UDP segments to the interfaces: the file has the
 // frames that these would have sent, those of one super-frame with one time.
 class Captures {
  public:
-  // Creates the files, then captures in a thread of its own until Finish() or destruction: the
+  // Creates the files, then captures in a separate thread until Finish() or destruction: the
   // scenario's `captures` from now on, the links of its events from Start() to Stop(). Throws
   // Error.
   Captures(const scenario::Scenario& scenario, broker::Client& client, const std::string& directory,
@@ -54,7 +54,7 @@ class Captures {
   Mutex mutex_;
   std::vector<std::unique_ptr<Link>> links_ VIADUCT_GUARDED_BY(mutex_);
   std::atomic<bool> stop_ = false;
-  UniqueFd wake_;  // the thread looks again
+  UniqueFd wake_;  // wakes the thread
   std::thread thread_;
 };
 

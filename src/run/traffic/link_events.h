@@ -12,7 +12,7 @@ namespace viaduct::run {
 
 class LinkEvents {
  public:
-  // All must outlive this object. Of links between hosts, each end is its own host's (`peers`).
+  // All must outlive this object. Each host changes its own end of links between hosts (`peers`).
   // `engine` and `captures` may be null if no event needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
              Captures* captures, Peers* peers = nullptr,
@@ -24,7 +24,7 @@ class LinkEvents {
         peers_(peers),
         remotes_(remotes) {}
 
-  // Throws Error.
+  // Applies the event. Throws Error.
   void Apply(const scenario::LinkEvent& event);
 
  private:

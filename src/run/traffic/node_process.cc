@@ -41,7 +41,7 @@ void NodeProcess::Kill(int signal) {
   try {
     client_.Kill(program_.pid, signal);
   } catch (const Error&) {
-    // It has just ended; or the broker has ended, and every program of the lab with it.
+    // The program has just ended; or the broker has ended, and every program of the lab with it.
   }
 }
 

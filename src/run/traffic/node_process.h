@@ -20,7 +20,7 @@ class Process {
   Process& operator=(const Process&) = delete;
   virtual ~Process() = default;
 
-  // Its wait status (waitpid(2)), once it has ended.
+  // The program's wait status (waitpid(2)), once it has ended.
   const std::optional<int>& wait_status() const { return wait_status_; }
   bool Succeeded(int expected = 0) const;
   // "ended with status 2", "was killed by signal 9 (Killed)".
@@ -33,7 +33,7 @@ class Process {
   std::optional<int> wait_status_;
 };
 
-// A program on another host, which says how it ended.
+// A program on another host, which reports the program's end.
 class RemoteProcess : public Process {
  public:
   void End(int wait_status, std::string output, std::string error) {
@@ -43,7 +43,7 @@ class RemoteProcess : public Process {
   }
   std::string standard_output() const override { return output_; }
   std::string standard_error() const override { return error_; }
-  void Kill(int) override {}  // its host ends it
+  void Kill(int) override {}  // done by the other host
 
  private:
   std::string output_, error_;
@@ -65,13 +65,13 @@ class NodeProcess : public Process {
   // Kills the program if it still runs.
   ~NodeProcess() override;
 
-  // Of more than kKept bytes, the beginning and the end.
+  // The program's output; if it has more than kKept bytes, the beginning and the end.
   std::string standard_output() const override { return outputs_[0].text.Text(); }
   std::string standard_error() const override { return outputs_[1].text.Text(); }
   void Kill(int signal) override;
 
  private:
-  // How many bytes of each output stream are kept.
+  // The maximum number of bytes kept of each output stream.
   static constexpr size_t kKept = 16 << 20;
   struct Output {
     UniqueFd pipe;

@@ -24,10 +24,10 @@ using nlohmann::json;
 using result::FlowResult;
 using scenario::Flow;
 
-// How much longer a ping may take that was held up, for all its requests to be sent.
+// The additional time in which a delayed ping may send all its requests.
 constexpr Duration kPingGrace = Duration::Seconds(5);
 
-// The interfaces by which packets to a group leave the sender and come to the receiver; empty: any.
+// The interfaces by which packets to a group leave the sender and reach the receiver; empty: any.
 struct GroupWay {
   std::string leaves, comes;
 };
@@ -59,8 +59,8 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
   return commands;
 }
 
-// iperf3's server keeps the text of its intervals in memory until its end: of a long flow they are
-// longer. A minute is the longest it takes.
+// Returns iperf3's interval, longer for a long flow: its server keeps the text of all intervals in
+// memory until its end. iperf3 accepts at most a minute.
 double TcpInterval(const Flow& flow) {
   constexpr double kMaxIntervals = 5000;
   return std::clamp(flow.duration.ToSeconds() / kMaxIntervals, 0.2, 60.0);
@@ -118,7 +118,7 @@ FlowCommands PingCommands(const Flow& flow, const std::string& address, const st
   return commands;
 }
 
-// The commands of a flow whose sender has this address, if it is to have a certain one.
+// Returns the commands of a flow whose sender must use the address `source`, if any.
 FlowCommands From(const std::optional<wire::IpAddress>& source, FlowCommands commands) {
   if (source) commands.sender.insert(commands.sender.end(), {"--bind", source->ToString()});
   return commands;
@@ -129,9 +129,9 @@ std::string FirstLine(const std::string& text) {
   return line.empty() ? "it printed nothing" : line;
 }
 
-// What was due at `rate` in `seconds` and the sender did not offer: loss is a share of what was
-// offered, so such a sender would flatter it unseen. A sender may be a few milliseconds behind its
-// schedule at any time (run/load/pacer.h), at its end too.
+// Returns the number of packets that were due at `rate` in `seconds` and that the sender did not
+// offer: loss is a share of the offered packets, so such a sender would hide it. A sender may be a
+// few milliseconds behind its schedule at any time (run/load/pacer.h), also at its end.
 std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
   constexpr double kBehind = 0.005;  // s
   const double missing = rate * seconds - static_cast<double>(offered);
@@ -139,9 +139,9 @@ std::optional<uint64_t> Missing(double rate, double seconds, uint64_t offered) {
   return static_cast<uint64_t>(std::llround(missing));
 }
 
-// For how long the sender was to send. One that was stopped with its run was asked for nothing
-// after that, and it knows itself when it began; one that ended early on its own was. A sender that
-// does not run at once when it is told to stop sees that later.
+// Returns the duration for which the sender had to send. For a sender that was stopped with its run
+// it ends with the stop, and the sender reports its start; for one that ended early by itself it is
+// the whole. A sender that does not run at once when it is told to stop notices that later.
 template <class Sent>
 double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   const double whole = flow.duration.ToSeconds();
@@ -151,7 +151,7 @@ double SecondsAsked(const Flow& flow, const Ending& ending, const Sent& sent) {
   return std::max(std::min({whole, sent.seconds, told}), 0.0);
 }
 
-// Counts every packet that the sender offered, and where those were lost of which that is known.
+// Counts every packet that the sender offered, and the known places where packets were lost.
 void CountUdp(FlowResult& result, const Flow& flow, const Ending& ending,
               const result::LoadSent& sent, const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
@@ -177,8 +177,8 @@ result::LoadSeries Coarsened(result::LoadSeries series, Duration flow) {
   return series;
 }
 
-// What came in each interval since the flow's start; nothing did in the `silence` before its first
-// packet, and after its last one.
+// Adds the rate received in each interval since the flow's start: zero in the `silence` before its
+// first packet, and after its last one.
 void SampleUdp(FlowResult& result, const Flow& flow, double silence, double bytes,
                const result::LoadSeries& measured) {
   if (measured.interval <= 0) return;  // a report without a series
@@ -204,7 +204,7 @@ void TakeGaps(FlowResult& result, const result::LoadSent& sent,
     gap.from = since_start(gap.from);
     if (gap.to) gap.to = since_start(*gap.to);
   }
-  // The receiver knows no more than the numbers that it saw where no end marker came.
+  // The receiver knows only the sequence numbers that it saw if no end marker arrived.
   if (!received.sent && result.loss > 0.0) {
     uint64_t known = received.received + received.gaps_omitted;
     for (const result::Gap& gap : result.gaps) known += gap.lost;
@@ -257,7 +257,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const Ending& ending,
   const auto received = receiver_report.get<result::LoadReceived>();
   const auto sent = sender_report.get<result::LoadSent>();
   CountUdp(result, flow, ending, sent, received);
-  if (received.received != 1) {  // of which there is no time from the first to the last
+  if (received.received != 1) {  // a single packet has no duration for a rate
     result.rate = received.rate;
     result.packet_rate = received.packet_rate;
   }
@@ -271,7 +271,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const Ending& ending,
   SampleUdp(result, flow, silence, received.size, received.series);
 }
 
-// What the receiver got in each interval: the sender's own intervals are of what its kernel took.
+// Adds the rate received in each interval: the sender's intervals count what its kernel accepted.
 // "[  5]   0.00-0.20   sec  2.51 MBytes  105262 Kbits/sec"; the last line is of the whole time, and
 // the last interval may be cut short.
 void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) {
@@ -287,8 +287,8 @@ void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) 
   }
 }
 
-// Of a sender that was interrupted, with which the receiver exchanges no results: what the receiver
-// got until then counts.
+// Parses the output of an interrupted flow. An interrupted sender exchanges no results with the
+// receiver: the data that the receiver got until then counts.
 void ParseInterruptedTcp(FlowResult& result, const Flow& flow, const std::string& receiver) {
   SampleTcp(result, flow, receiver);
   if (result.samples.empty()) {
@@ -358,7 +358,8 @@ bool IsSource(const scenario::Scenario& scenario, const Flow& flow, const std::s
   return false;
 }
 
-// A receiver that forwards the packets by a static route gets them where that says.
+// Returns the interfaces of a flow to a group. A receiver that forwards the packets by a static
+// route gets them on the route's interface.
 GroupWay WayOf(const scenario::Scenario& scenario, const Flow& flow) {
   GroupWay way;
   if (flow.group.empty()) return way;

@@ -16,19 +16,19 @@ namespace viaduct::run {
 // The two programs of a flow. `receiver` is empty if none is needed (ping).
 struct FlowCommands {
   std::vector<std::string> receiver, sender;
-  // What the receiver prints when it is ready.
+  // The text that the receiver prints when it is ready.
   std::string ready;
-  // The receiver's option that says how many nanoseconds its clock is ahead of the sender's; empty:
-  // it has none.
+  // The receiver's option for the lead of its clock over the sender's, in nanoseconds; empty: the
+  // receiver has none.
   std::string clock;
   // The required programs, with the Debian package of each.
   std::vector<std::pair<std::string, std::string>> needs;
 };
 
-// Where remote hosts (nodes.NAME.remote) are in a lab.
+// The place of remote hosts (nodes.NAME.remote) in a lab.
 enum class RemoteHosts {
-  kAreNodes,      // of this lab, as others
-  kAreElsewhere,  // of a hub: they have no namespace
+  kAreNodes,      // nodes of this lab, like all others
+  kAreElsewhere,  // clients of a hub, without a namespace
 };
 
 // The interfaces of a link, in the order of its nodes: interfaces are eth0, eth1, ... in the order
@@ -41,11 +41,11 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const
 
 // The result of a flow that failed.
 result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
-// What ended a flow's sender: itself, or the run, which was interrupted.
+// The cause of the end of a flow's sender: its own end, or the run, which was interrupted.
 struct Ending {
   bool with_run = false;
-  // When the run told it to stop, by CLOCK_MONOTONIC of the sender's machine; absent: that is
-  // another one.
+  // The time at which the run stopped the sender, by CLOCK_MONOTONIC of the sender's machine;
+  // absent if that is not this machine.
   std::optional<Instant> at = std::nullopt;
 };
 // Parses the standard output of a flow's programs (and, for errors, standard error).
@@ -53,7 +53,7 @@ struct Ending {
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error,
                              const Ending& ending = {});
-// Adds to flows, which are all of the scenario, the packets that nodes of the simulator lost of
+// Adds to `flows`, which are all of the scenario, the packets that nodes of the simulator lost of
 // each, by place (scenario::SimulatorDone::lost_at).
 void AddLosses(const std::vector<std::map<std::string, uint64_t>>& lost_at,
                std::vector<result::FlowResult>* flows);

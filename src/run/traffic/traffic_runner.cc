@@ -16,7 +16,7 @@
 namespace viaduct::run {
 namespace {
 
-// How long a flow's programs may take beyond the flow, and any program to end after SIGTERM.
+// The time limits for a flow's programs beyond the flow, and for any program to end after SIGTERM.
 constexpr Duration kFlowGrace = Duration::Seconds(5);
 constexpr Duration kStopTimeout = Duration::Seconds(2);
 constexpr Duration kReceiverTimeout = Duration::Seconds(60);
@@ -25,13 +25,13 @@ constexpr Duration kReceiverTimeout = Duration::Seconds(60);
 
 struct TrafficRunner::FlowState {
   const scenario::Flow* flow = nullptr;
-  scenario::Flow shortened;  // what became of the flow where the run ended early
+  scenario::Flow shortened;  // the flow as cut if the run ended early
   Ending ending;
   FlowCommands commands;
   scenario::Drain drain;
   size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
   std::unique_ptr<NodeProcess> receiver;
-  std::shared_ptr<Process> sender;  // of all flows of a stream
+  std::shared_ptr<Process> sender;  // shared by all flows of a stream
   bool sends_here = true, receives_here = true;
   bool ready = false, running = false, done = false;
   result::FlowResult result;
@@ -123,7 +123,7 @@ bool TrafficRunner::Done() const {
 
 std::string TrafficRunner::Describe() const {
   std::string text =
-      // On several hosts the start may be yet to come.
+      // On several hosts the start may be in the future.
       fmt::format("{:.0f} of {:.0f} s", std::max(SinceStart(), 0.0),
                   scenario_.duration.ToSeconds());
   for (const FlowState& flow : flows_) {
@@ -198,7 +198,7 @@ void TrafficRunner::StartSender(FlowState& flow) {
     }
     (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
   });
-  if (flow.sender->wait_status()) SenderEnded(flow);  // of a stream that others have started
+  if (flow.sender->wait_status()) SenderEnded(flow);  // a stream's, started by another flow
 }
 
 void TrafficRunner::LaunchSender(FlowState& flow) {
@@ -222,7 +222,7 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
   }
 }
 
-// The receiver's host has the result, for which it needs what the sender says.
+// Sends the sender's output to the receiver's host, which needs it for the flow's result.
 void TrafficRunner::PassOnEnd(FlowState& flow) {
   flow.done = true;
   flow.running = false;
@@ -241,7 +241,7 @@ void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {
   if (flow.running) SenderEnded(flow);
 }
 
-// A UDP receiver that was killed has measured nothing, whatever its sender says.
+// Returns a UDP receiver's failure: a killed one has measured nothing, whatever its sender reports.
 std::string TrafficRunner::ReceiverTrouble(const FlowState& flow) {
   const bool failed = flow.flow->kind == scenario::Flow::Kind::kUdp && flow.receiver &&
                       flow.receiver->wait_status() && !flow.receiver->Succeeded();
@@ -253,8 +253,8 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
   if (udp && !flow.receives_here) return PassOnEnd(flow);
   if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
-    // The receiver's result comes when it ends: when all has come, or nothing more comes. The
-    // sender's end markers may be lost, so it is told.
+    // The receiver reports when it ends: after all packets, or when no more arrive. The sender's
+    // end markers may be lost, so a signal reports the sender's end.
     flow.receiver->Kill(SIGUSR1);
     At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
@@ -300,7 +300,7 @@ void TrafficRunner::StartProgram(ProgramState& state) {
   try {
     state.process = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
   } catch (const sys::Interrupted&) {
-    throw;  // of the whole run, not of this program
+    throw;  // the whole run is interrupted, not this program
   } catch (const Error& e) {
     state.done = true;
     state.end.trouble = e.what();

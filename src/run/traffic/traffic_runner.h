@@ -26,8 +26,8 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  // All must outlive this object. `peers`: the other hosts, if there are some; of flows from one to
-  // another each host has the end that is in its nodes.
+  // All must outlive this object. `peers`: the other hosts, if there are some; each host runs the
+  // end of a flow between hosts that is in its nodes.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
                 LinkEvents links, Progress& progress, Peers* peers = nullptr);
   ~TrafficRunner();
@@ -37,27 +37,27 @@ class TrafficRunner {
   // Whether all flows have results, all programs except those in the background have ended, and all
   // events have happened.
   bool Done() const;
-  // All flows are done some time: the programs of each are given up in the end.
+  // Whether all flows have results. True in the end: programs that do not end are given up.
   bool FlowsDone() const;
   // Whether there are flows or programs at all; a run without them lasts its whole duration.
   bool HasWork() const;
-  // From which the times of flows, programs and events count.
+  // The instant from which the times of flows, programs and events count.
   Instant start() const { return start_; }
   // Describes the current activity, for the status line.
   std::string Describe() const;
-  // Asks the flows that run to end and say what they have measured; nothing else is begun any more.
-  // Not for flows between hosts. FlowsDone() some time, as ever.
+  // Makes the running flows end and report their measurements; nothing else is begun any more. Not
+  // for flows between hosts. FlowsDone() becomes true as usual.
   void EndEarly();
-  // Stops what still runs. Foreground programs that must be stopped count as failed.
+  // Stops all flows and programs. Foreground programs that must be stopped count as failed.
   void Finish();
 
-  // To be called after Finish().
+  // Must be called after Finish().
   std::vector<result::FlowResult> Flows() const;
   std::vector<result::ProgramOutcome> Programs() const;
   const std::vector<result::LinkEvent>& events() const { return events_; }
   // Events whose time had not come when EndEarly() was called.
   size_t EventsToCome() const;
-  // From an event's time until it had been applied, in nanoseconds.
+  // The delay from an event's time until it had been applied, in nanoseconds.
   const Histogram& event_lateness() const { return event_lateness_; }
   const std::vector<std::string>& failures() const { return failures_; }
 
@@ -85,7 +85,7 @@ class TrafficRunner {
   // Adds a failure; does nothing if `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
-  // Calls `action` at this time, as EventLoop::At() does, but not after this object has gone.
+  // Calls `action` at this time, as EventLoop::At() does, but not after this object's destruction.
   void At(Instant time, std::function<void()> action);
 
   const scenario::Scenario& scenario_;
@@ -97,13 +97,13 @@ class TrafficRunner {
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;
-  std::vector<result::LinkEvent> events_;  // in the scenario's order, as far as they were applied
+  std::vector<result::LinkEvent> events_;  // the applied ones, in the scenario's order
   Histogram event_lateness_;
   size_t events_left_ = 0;
   std::optional<Instant> interrupted_;
   bool finished_ = false;
   std::vector<std::string> failures_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // as long as this object lives
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // expires with this object
 };
 
 }  // namespace viaduct::run

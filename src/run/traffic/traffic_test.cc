@@ -165,7 +165,7 @@ TEST(TrafficTest, WhatWasNotDueWhenTheRunEndedIsNotMissing) {
   EXPECT_FALSE(udp(R"({"offered": 80, "target_pps": 100, "seconds": 0.802})"));
   EXPECT_EQ(udp(R"({"offered": 80, "target_pps": 100, "seconds": 1.0})"), 20u) << "too slow";
   EXPECT_EQ(udp(R"({"offered": 180, "target_pps": 100, "seconds": 9.0})"), 20u) << "of two seconds";
-  // It saw only after 1.0 s that it was told to stop, 0.802 s after its start at 10 s.
+  // The sender noticed only after 1.0 s the stop request of 0.802 s after its start at 10 s.
   const auto late = [](int64_t told_ms) {
     return ParseFlow(Udp(2), R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
           "series": {"interval_s": 0.5, "packets": []}})",
@@ -227,7 +227,7 @@ TEST(TrafficTest, NothingThatCameIsShownAsNothing) {
     }
     return rates;
   };
-  // None at all; and none any more.
+  // First no packet at all; then none after the first interval.
   EXPECT_THAT(rates(R"({"received": 0, "series": {"interval_s": 0.5, "packets": []}})"),
               ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(rates(R"({"received": 5, "size": 100, "first_s": 10,
@@ -261,7 +261,7 @@ TEST(TrafficTest, ParsesTcpAndItsErrors) {
       "");
   EXPECT_DOUBLE_EQ(*result.rate, 6e6);
   EXPECT_EQ(result.retransmits, 3u);
-  // Of the receiver: the sender's intervals are of what its kernel took.
+  // The samples are the receiver's: the sender's intervals count what its kernel accepted.
   EXPECT_THAT(result.samples, ElementsAre(Pair(0.2, 7e6)));
   EXPECT_EQ(ParseFlow(flow, "", R"({"error": "unable to connect"})", "").error,
             "iperf3: unable to connect");

@@ -66,7 +66,7 @@ InspectedInterface Describe(const sys::LinkInfo& info,
   return interface;
 }
 
-// Who made a route (rtnetlink(7)).
+// Returns the origin of a route (rtnetlink(7)).
 std::string OriginOf(uint8_t protocol) {
   switch (protocol) {
     case fib::kRouteProtocol:
@@ -104,7 +104,7 @@ std::vector<InspectedRoute> KernelRoutes(sys::Netlink& netlink,
   return routes;
 }
 
-// Of a data plane that has tables of its own.
+// Returns the routes of a data plane that has separate tables.
 std::vector<InspectedRoute> OwnRoutes(broker::Client& client, const std::string& node) {
   std::vector<InspectedRoute> routes;
   for (const auto& [key, each] : client.ReadRoutes(node)) {
@@ -166,7 +166,7 @@ InspectedLink InspectLink(const lab::Link& link,
   for (const path::Spec& spec : link.specs) inspected.specs.push_back(path::FormatSpec(spec));
   if (!link.specs.empty()) inspected.emulator = lab::EmulatorName(link.emulator);
   for (const result::PipelineResult& each : statistics) {
-    // Of a shared link each end has a pair of its own (path::SharedPairName()).
+    // Each end of a shared link has a separate pair (path::SharedPairName()).
     const bool is_its = each.pair == link.name || (link.kind == lab::Link::Kind::kBridge &&
                                                    each.pair.starts_with(link.name + "."));
     if (is_its) inspected.statistics.push_back(each);

@@ -1,5 +1,5 @@
-// `viaduct ls LAB`: what a lab's nodes and links are, as their kernel and the path engine have
-// them.
+// `viaduct ls LAB`: the present state of a lab's nodes and links in their kernel and the path
+// engine.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct InspectedRoute {
 
 struct InspectedNode {
   std::string name, data_plane, reason;
-  std::string program;  // of data plane `program`
-  // What came in, by interface and by what became of it, and what was lost, by cause.
+  std::string program;  // that of data plane `program`
+  // Received packets by interface and fate, and lost ones by cause.
   std::map<std::string, std::map<std::string, uint64_t>> packets;
   std::map<std::string, uint64_t> drops;
   std::vector<InspectedInterface> interfaces;
@@ -82,14 +82,14 @@ struct Inspection {
   static fields::KeysOf<Inspection> Keys();
 };
 
-// Looks at a lab that is up; its path engine has `timeout` to answer. Throws UsageError if no such
-// lab is up.
+// Inspects a lab that is up; its path engine must answer within `timeout`. Throws UsageError if no
+// such lab is up.
 Inspection Inspect(const std::string& lab, Duration timeout);
 
-// As tables for people.
+// Returns the inspection as tables for people.
 std::string FormatInspection(const Inspection& inspection);
 
-// The chapter of docs/results.md.
+// Returns the inspection's chapter of docs/results.md.
 std::string DocumentInspection();
 
 }  // namespace viaduct::watch

@@ -81,7 +81,7 @@ Rows LinkRows(const Inspection& inspection) {
     }
     for (const result::PipelineResult& each : link.statistics) {
       const uint64_t lost = LostOn(each);
-      // Of a shared link: LINK.NODE, what this node sends and gets.
+      // The pair of a shared link is LINK.NODE, for the packets that this node sends and receives.
       const std::string node = each.pair == link.name ? "" : each.pair.substr(link.name.size() + 1);
       const std::string group = each.class_name.empty() ? "" : each.class_name + " ";
       const std::string direction = (node.empty() ? "" : node + " ") + group + each.direction;
@@ -94,7 +94,7 @@ Rows LinkRows(const Inspection& inspection) {
   return rows;
 }
 
-// What data planes count that are not the kernel's own.
+// Returns the counters of data planes other than the kernel's own.
 Rows PacketRows(const Inspection& inspection) {
   Rows rows = {{"node", "program", "interface", "forwarded", "else", "lost at the node"}};
   for (const InspectedNode& node : inspection.nodes) {

@@ -146,7 +146,7 @@ MetricsServer::~MetricsServer() {
 }
 
 void MetricsServer::Accept() {
-  // Who cannot be served now waits in the kernel's queue, and is looked at when another has gone.
+  // A client that cannot be served now waits in the kernel's queue until another connection ends.
   if (connections_.size() >= kMaxConnections && !MakeRoom()) {
     return loop_.Forget(listener_.get());
   }
@@ -169,8 +169,8 @@ void MetricsServer::Accept() {
   });
 }
 
-// Returns whether one was idle: what it has asked for so far is incomplete, and nothing more is
-// there to be read.
+// Drops the oldest idle connection, whose request is incomplete and which has no more bytes to
+// read. Returns whether there was one.
 bool MetricsServer::MakeRoom() {
   const Connection* oldest = nullptr;
   for (const auto& [fd, connection] : connections_) {

@@ -14,16 +14,17 @@
 
 namespace viaduct::watch {
 
-// The answer to a request, whose head (request line and fields) ends with an empty line. `metrics`
-// is called for a GET of /metrics alone; what it throws is answered with status 500. `is_loopback`:
-// the request came to a loopback address, and so its field Host must be one, or localhost. Another
-// site's page, whose name leads here all of a sudden (DNS rebinding), could read the answer else.
+// Returns the answer to a request, whose head (request line and fields) ends with an empty line.
+// `metrics` is called only for a GET of /metrics; if it throws, the answer has status 500.
+// `is_loopback`: the request was sent to a loopback address, and so its field Host must be one, or
+// localhost. Otherwise another site's page, whose name was changed to this address (DNS rebinding),
+// could read the answer.
 std::string Respond(std::string_view head, bool is_loopback,
                     const std::function<std::string()>& metrics);
 
-// Whoever can connect may read, of this machine's browsers none but the user's own pages. Each
-// connection has one request, at most 8 kB long and within 5 s; there are at most 32. Who connects
-// and says nothing is in nobody's way: the oldest such goes.
+// The server answers any client that can connect, but in this machine's browsers only the user's
+// own pages. Each connection has one request, at most 8 kB long and within 5 s; there are at most
+// 32. Silent clients keep no other out: the oldest silent connection is closed.
 class MetricsServer {
  public:
   // Listens at once; a port of 0: the kernel chooses. The loop must outlive this. Throws
@@ -54,9 +55,9 @@ class MetricsServer {
   const std::function<std::string()> metrics_;
   UniqueFd listener_;
   uint16_t port_ = 0;
-  std::map<int, Connection> connections_;  // by descriptor
+  std::map<int, Connection> connections_;  // the key is the descriptor
   uint64_t last_number_ = 0;
-  std::shared_ptr<bool> alive_;  // for actions of the loop, which cannot be taken back
+  std::shared_ptr<bool> alive_;  // for the loop's scheduled actions, which cannot be cancelled
 };
 
 }  // namespace viaduct::watch

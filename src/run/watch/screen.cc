@@ -18,7 +18,7 @@ ScreenSize SizeOf(int terminal) {
   return is_known ? ScreenSize{size.ws_row, size.ws_col} : ScreenSize{};
 }
 
-// Its first characters.
+// Returns the first characters of the line.
 std::string_view Shortened(std::string_view line, size_t columns) {
   size_t count = 0;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -84,7 +84,7 @@ void Screen::Show(const std::string& text) {
   Write(frame + "\033[K\033[J");
 }
 
-// A terminal that has hung up gets nothing, and is no error: a signal tells of it.
+// A terminal that has hung up gets nothing, and is no error: a signal reports it.
 void Screen::Write(const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t written = write(terminal_, text.data() + done, text.size() - done);

@@ -12,13 +12,13 @@ struct ScreenSize {
   size_t rows = 24, columns = 80;
 };
 
-// The lines of `text` that fit; the last one says how many more there are. Characters are those of
-// UTF-8, one column each.
+// Returns the lines of `text` that fit; the last one has the number of the rest. Characters are
+// those of UTF-8, one column each.
 std::string Clip(const std::string& text, const ScreenSize& size);
 
-// Shows its text instead of what was there, which comes back at the end of this object: xterm's
-// alternate screen, without cursor, and without echo of keys. The terminal is borrowed; keys arrive
-// at once (Ctrl-C stays a signal).
+// Replaces the terminal's contents by a text, until the destructor restores them: xterm's alternate
+// screen, without cursor, and without echo of keys. The terminal is borrowed; keys arrive at once
+// (Ctrl-C stays a signal).
 class Screen {
  public:
   explicit Screen(int terminal);
@@ -27,7 +27,7 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 
   void Show(const std::string& text);
-  // The terminal as it was, and back: around a stop (SIGTSTP).
+  // Restore the terminal, and enter it again: before and after a stop (SIGTSTP).
   void Leave();
   void Enter();
 

@@ -36,7 +36,7 @@ void Introduce(const sys::RegistryEntry& entry, View* view) {
   view->created = entry.created;
 }
 
-// Statistics, or why there are none.
+// Sets a view's statistics, or the reason why there are none.
 template <class View, class Ask>
 void Fill(View* view, const sys::RegistryEntry& entry, const Ask& ask) {
   if (!entry.alive) {
@@ -192,7 +192,7 @@ void SetRatesOf(const std::vector<View>& before, std::vector<View>* now) {
     const auto& old_parts = PartsOf(*old->statistics);
     view.rates.reserve(parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
-      // Nearly always in the same order.
+      // Both snapshots nearly always have the same order.
       auto match = i < old_parts.size() && IsSame(old_parts[i], parts[i])
                        ? old_parts.begin() + static_cast<ptrdiff_t>(i)
                        : std::ranges::find_if(

@@ -1,5 +1,5 @@
-// What of Viaduct is alive on this machine, as this user may see it: labs, paths and shells, hubs,
-// joined nodes.
+// A snapshot of everything of Viaduct that runs on this machine and that this user may see: labs,
+// paths and shells, hubs, joined nodes.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace viaduct::watch {
 
-// What passed in the time between two snapshots, per second. Of a link: what entered it and what
-// left it; of a hub's client: what came from it and what went to it.
+// The traffic per second between two snapshots. For a link: in is what entered it and out what left
+// it; for a hub's client: in is what it sent and out what was sent to it.
 struct Rates {
   double in_packets = 0, in_bits = 0, out_packets = 0, out_bits = 0, lost_packets = 0;
   std::optional<double> delay_ms = {};
@@ -38,7 +38,7 @@ struct LabView {
   static fields::KeysOf<LabView> Keys();
 };
 
-// A path, or that of a shell.
+// A path, or the path of a shell.
 struct PathView {
   std::string name, state;
   int pid = 0;
@@ -84,21 +84,21 @@ struct Snapshot {
 
 // "up", "running" or "dead".
 std::string StateOf(const lab::RunInfo& run);
-// The names of its nodes that have namespaces.
+// The names of the run's nodes that have namespaces.
 std::vector<std::string> NodesOf(const lab::RunInfo& run);
 
-// Reads the records and asks each that is alive for its statistics, for which it has `timeout`.
-// Why one gave none is its `trouble`; one that ends meanwhile is no error. Throws SystemError or
-// EnvironmentError where records cannot be read.
+// Reads the records and requests the statistics of each running one, which must answer within
+// `timeout`. The reason why one gave none is in `trouble`; one that ends meanwhile is no error.
+// Throws SystemError or EnvironmentError where records cannot be read.
 Snapshot Look(Duration timeout);
 
-// Sets the rates of all that was there before and has statistics in both.
+// Sets the rates of all objects in `now` that have statistics in both snapshots.
 void SetRates(const Snapshot& before, Snapshot* now);
 
-// The sum of what a link lost, for whatever cause.
+// The number of packets that a link lost, of all causes.
 uint64_t LostOn(const result::PipelineResult& link);
 
-// The chapter of docs/results.md.
+// Returns the snapshot's chapter of docs/results.md.
 std::string DocumentSnapshot();
 
 }  // namespace viaduct::watch

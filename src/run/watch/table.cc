@@ -21,7 +21,7 @@ std::string UserText(uint32_t uid) {
   return user ? user->name : std::to_string(uid);
 }
 
-// "p99/max" in microseconds.
+// Returns "p99/max" in microseconds.
 std::string LatenessText(const result::Timing& timing) {
   if (timing.events == 0) return "-";
   return result::Micros(timing.p99_ns) + "/" + result::Micros(timing.max_ns);

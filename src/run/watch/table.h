@@ -7,11 +7,11 @@
 
 namespace viaduct::watch {
 
-// Tables of all that there is, without control characters. `busiest_first`: the clients and links
-// with most traffic come first, instead of in their order.
+// Returns tables of the whole snapshot, without control characters. `busiest_first`: sorts clients
+// and links by their traffic, the most first, instead of by their order.
 std::string SnapshotText(const Snapshot& snapshot, bool busiest_first);
 
-// For Prometheus (base/result/exposition.h); docs/top.md lists the metrics.
+// Returns the metrics for Prometheus (base/result/exposition.h); docs/top.md lists them.
 std::string MetricsText(const Snapshot& snapshot);
 
 }  // namespace viaduct::watch

@@ -1,9 +1,9 @@
-// What the command and the simulator process say to each other: JSON objects, one a line, over a
+// The messages between the command and the simulator process: JSON objects, one a line, over a
 // stream socket pair (run/simulator/simulator_process.h). The simulator's have the key "event", the
 // command's "command"; a further message is a struct, its table of keys, and its place in the
 // variant.
 //
-// Times are in seconds since the simulation began, unless they say otherwise.
+// Times are in seconds since the simulation began, unless a comment states another origin.
 #pragma once
 
 #include <cstdint>
@@ -41,15 +41,17 @@ struct SimulatorProgress {
   static fields::KeysOf<SimulatorProgress> Keys();
 };
 
-// Of one machine's part of a lab, instead of SimulatorProgress: how far packets get by its routes.
+// Progress of one machine's part of a lab, instead of SimulatorProgress: how far packets get by its
+// routes.
 struct Passages {
   static constexpr char kName[] = "passages";
   result::Convergence here;
   // convergence.timeout has passed.
   bool late = false;
   // For each node on a link between machines, if this machine's nodes reach all others or pass
-  // packets on to other machines (if late, for each of its nodes): by the number of the
-  // destination, that of the destination or of another machine's node where packets leave, or -1.
+  // packets on to other machines (if late, for each of its nodes): indexed by the number of the
+  // destination, the number of the destination itself or of another machine's node where packets
+  // leave, or -1.
   std::map<std::string, std::vector<int32_t>> passages = {};
   static fields::KeysOf<Passages> Keys();
 };
@@ -68,7 +70,7 @@ struct TimingNow {
   static fields::KeysOf<TimingNow> Keys();
 };
 
-// A data plane forwards otherwise than its node's protocol says, which fails the run.
+// A data plane forwards differently from its node's protocol, which fails the run.
 struct RouteDifference {
   static constexpr char kName[] = "difference";
   std::string message;
@@ -111,7 +113,7 @@ struct Paused {
   static fields::KeysOf<Paused> Keys();
 };
 
-// Why it does not go on.
+// The reason why the simulator does not go on.
 struct Note {
   static constexpr char kName[] = "note";
   std::string message;
@@ -124,21 +126,21 @@ struct Resumed {
   static fields::KeysOf<Resumed> Keys();
 };
 
-// Of a simulated hub: when it begins to serve clients, then twice a second.
+// Progress of a simulated hub: sent when it begins to serve clients, then twice a second.
 struct HubNow {
   static constexpr char kName[] = "hub";
   result::HubProgress progress;
   static fields::KeysOf<HubNow> Keys();
 };
 
-// Of a simulated hub: Claim of this node has been obeyed.
+// Reply of a simulated hub: it has obeyed Claim for this node.
 struct Claimed {
   static constexpr char kName[] = "claimed";
   std::string node;
   static fields::KeysOf<Claimed> Keys();
 };
 
-// Of a simulated hub: what AskStatistics asks for, with some of the clients in each.
+// Reply of a simulated hub to AskStatistics, in several messages with some of the clients in each.
 struct HubStatistics {
   static constexpr char kName[] = "statistics";
   result::HubResult results;
@@ -151,10 +153,11 @@ struct SimulatorDone {
   static constexpr char kName[] = "report";
   std::string ns3, build;  // ns-3's version; "asserts on"
   result::SimulatorReport results;
-  std::optional<result::EngineResult> links = {};  // mode simulate: what its paths did
-  // Of each flow of the scenario the packets that nodes of the simulator lost, by place.
+  std::optional<result::EngineResult> links = {};  // mode simulate: results of its paths
+  // The number of packets that nodes of the simulator lost, by place, for each flow of the
+  // scenario.
   std::vector<std::map<std::string, uint64_t>> lost_at = {};
-  std::optional<result::HubResult> hub = {};  // of a simulated one
+  std::optional<result::HubResult> hub = {};  // results of a simulated hub
   static fields::KeysOf<SimulatorDone> Keys();
 };
 
@@ -177,23 +180,23 @@ struct Stop {
   static fields::KeysOf<Stop> Keys();
 };
 
-// Mode simulate: goes on where it is paused.
+// Mode simulate: resumes where it is paused.
 struct Resume {
   static constexpr char kName[] = "resume";
   static fields::KeysOf<Resume> Keys();
 };
 
-// To one machine's part of a lab: the routes of all machines have converged, or have had their
-// time.
+// Sent to one machine's part of a lab: the routes of all machines have converged, or have timed
+// out.
 struct Go {
   static constexpr char kName[] = "go";
-  uint32_t pairs = 0;                                                 // of all machines' nodes
-  std::vector<std::pair<std::string, std::string>> unreachable = {};  // of these, from and to
+  uint32_t pairs = 0;                                                 // number, over all machines
+  std::vector<std::pair<std::string, std::string>> unreachable = {};  // pairs, from and to
   static fields::KeysOf<Go> Keys();
 };
 
-// To a simulated hub: this node's client is at `address`, and sends from `port`; 0: from the hub's
-// own.
+// Sent to a simulated hub: this node's client is at `address`, and sends from `port`; 0: the hub's
+// port.
 struct Claim {
   static constexpr char kName[] = "claim";
   std::string node, address;
@@ -201,14 +204,14 @@ struct Claim {
   static fields::KeysOf<Claim> Keys();
 };
 
-// To a simulated hub: the node has no client any more.
+// Sent to a simulated hub: the node has no client any more.
 struct Release {
   static constexpr char kName[] = "release";
   std::string node;
   static fields::KeysOf<Release> Keys();
 };
 
-// To a simulated hub.
+// Requests HubStatistics of a simulated hub.
 struct AskStatistics {
   static constexpr char kName[] = "statistics";
   static fields::KeysOf<AskStatistics> Keys();
@@ -219,8 +222,8 @@ using SimulatorCommand = std::variant<Stop, Resume, Go, Claim, Release, AskStati
 // Lines, without the newline.
 std::string Encode(const SimulatorEvent& event);
 std::string Encode(const SimulatorCommand& command);
-// Throw Error if the line is no message, or has a type, a key or a value that is not known: the two
-// programs are then of different versions, or it says how the line is malformed.
+// Throw Error if the line is no message, or has a type, a key or a value that is not known (the two
+// programs are then of different versions); the error states how the line is malformed.
 SimulatorEvent DecodeEvent(std::string_view line);
 SimulatorCommand DecodeCommand(std::string_view line);
 

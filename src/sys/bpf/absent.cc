@@ -1,5 +1,5 @@
-// In place of object.cc, map.cc, ring.cc and refusal.cc in a build without clang or libbpf: no
-// Object can be made, so that nothing else here is ever called.
+// Replaces object.cc, map.cc, ring.cc and refusal.cc in a build without clang or libbpf: no Object
+// can be made, so that nothing else here is ever called.
 #include <fmt/format.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// Tables of eBPF programs, read and written from outside.
+// Tables of eBPF programs, read and written from user space.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace viaduct::bpf {
 
-// The number of processors that this machine may have: a table "per CPU" has a value for each.
+// Returns the number of processors that this machine may have: a table "per CPU" has a value for
+// each.
 size_t PossibleProcessors();
 
 // One table of an Object, which owns the descriptor. Types of keys and values must be those that
@@ -25,12 +26,12 @@ class Map {
   void Set(const Key& key, const Value& value, std::string_view doing) const {
     Require(TrySet(key, value), doing);
   }
-  // Replaces an entry. Throws SystemError, if there is none, too.
+  // Replaces an entry. Throws SystemError, also if there is no such entry.
   template <class Key, class Value>
   void Replace(const Key& key, const Value& value, std::string_view doing) const {
     Require(SetBytes(&key, &value, kOnlyPresent), doing);
   }
-  // Returns whether the entry was added or replaced; otherwise errno says why not.
+  // Returns whether the entry was added or replaced; if not, errno has the reason.
   template <class Key, class Value>
   bool TrySet(const Key& key, const Value& value) const {
     return SetBytes(&key, &value, 0);
@@ -40,14 +41,15 @@ class Map {
   void Remove(const Key& key) const {
     RemoveBytes(&key);
   }
-  // Throws SystemError, if there is no such entry, too.
+  // Returns the value of an entry. Throws SystemError, also if there is no such entry.
   template <class Value, class Key>
   Value Get(const Key& key, std::string_view doing) const {
     Value value{};
     Require(GetBytes(&key, &value, 0), doing);
     return value;
   }
-  // The same of a value with a bpf_spin_lock, which no program changes meanwhile.
+  // Returns the value of an entry that has a bpf_spin_lock, so that no program changes it
+  // meanwhile. Throws SystemError, also if there is no such entry.
   template <class Value, class Key>
   Value GetLocked(const Key& key, std::string_view doing) const {
     Value value{};
@@ -55,7 +57,8 @@ class Map {
     return value;
   }
 
-  // The values of an entry of a table "per CPU", PossibleProcessors() many. Throws SystemError.
+  // Returns the values of an entry of a table "per CPU", one for each of PossibleProcessors().
+  // Throws SystemError.
   template <class Value, class Key>
   std::vector<Value> GetEach(const Key& key, std::string_view doing) const {
     static_assert(sizeof(Value) % kAlignment == 0, "the kernel would put padding between values");

@@ -22,8 +22,7 @@ namespace {
 // BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers do not have them.
 constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
 constexpr auto kTcxEgress = static_cast<bpf_attach_type>(47);
-constexpr uint32_t kStayingFilter =
-    0x5664;  // handle and priority; what the kernel chooses is other
+constexpr uint32_t kStayingFilter = 0x5664;  // handle and priority; the kernel chooses others
 constexpr size_t kMaxFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 
@@ -53,7 +52,8 @@ std::string FirstMissingHelper(const bpf_object* object) {
   return "";
 }
 
-// A kernel that lacks a helper says so in words that only its developers understand.
+// Throws the reason for which the program is not loaded. For a missing helper it names the helper,
+// because only the kernel's developers understand the kernel's message.
 [[noreturn]] void RefuseProgram(const Object::Purpose& purpose, const bpf_object* object,
                                 int error_number) {
   const std::string attempted = "the kernel does not load the program";

@@ -1,4 +1,5 @@
-// Why this kernel does not load an eBPF program, in one line; the whole log is in a file.
+// The reason for which this kernel does not load an eBPF program, in one line; the whole log is in
+// a file.
 #pragma once
 
 #include <string>
@@ -8,23 +9,25 @@ struct bpf_program;
 
 namespace viaduct::bpf {
 
-// From now on libbpf prints nothing; what it says on this thread is kept.
+// Makes libbpf print nothing from now on; its messages on this thread are kept.
 void KeepMessages();
-// What it has said since the last call, lines as they were.
+// Returns libbpf's messages since the last call, with their line breaks.
 std::string TakeMessages();
 
-// The verifier's last words in libbpf's messages, or the last line of these if it said nothing.
+// Returns the verifier's last line in libbpf's messages, or the last line of these if there is none
+// of the verifier.
 std::string LastWords(std::string_view messages);
-// The first helper function that the program calls and this kernel does not have for it:
-// "bpf_redirect_peer()". Empty: it has all.
+// Returns the first helper function that the program calls and that this kernel does not have for
+// it, such as "bpf_redirect_peer()"; "" if it has all.
 std::string MissingHelper(const bpf_program* program);
-// The file that now holds these messages; the one before is gone. Empty: it could not be written.
+// Writes the messages to a file in place of the previous one; returns the file's name, "" if it
+// could not be written.
 std::string WriteLog(const std::string& messages);
 
-// Whether this kernel is to be treated as an older one that lacks this ("tcx",
+// Whether this kernel must be treated as an older one that lacks this feature ("tcx",
 // "bpf_redirect_peer()"): a word of the environment's VIADUCT_EBPF_LACKS. For tests.
 bool IsSaidToLack(std::string_view what);
-// The same of a helper function that the program calls.
+// Whether this kernel must be treated as lacking a helper function that the program calls.
 bool IsSaidToLackHelper(const bpf_program* program);
 
 }  // namespace viaduct::bpf

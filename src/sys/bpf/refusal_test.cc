@@ -1,4 +1,4 @@
-// What is said of programs that the kernel does not load.
+// Messages about programs that the kernel does not load.
 #include "sys/bpf/refusal.h"
 
 #include <gtest/gtest.h>

@@ -15,19 +15,19 @@ namespace viaduct::bpf {
 // Reads one ring. For use by one thread.
 class Ring {
  public:
-  // Called with each event; returns whether to read more. The event ends with the call.
+  // Called with each event; returns whether to read more. The event is valid only during the call.
   using Handler = std::function<bool(const void* event)>;
 
-  // `map`: the ring, which must outlive this. `doing`: begins the text of errors. Throws
+  // `map`: the ring, which must outlive this object. `doing`: begins the text of errors. Throws
   // SystemError.
   Ring(const Map& map, Handler handler, std::string_view doing);
   ~Ring();
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  // Readable while there are events.
+  // Returns a descriptor that is readable while there are events.
   int fd() const;
-  // Calls the handler with the events that are there, the earliest first, until it returns false.
+  // Calls the handler with the available events, the earliest first, until it returns false.
   void Read();
 
  private:

@@ -21,7 +21,7 @@ nlattr* Find(const nlmsghdr* answer, int attribute) {
   return nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof(genlmsghdr), attribute);
 }
 
-// An attribute too short for what it should have is none.
+// Returns an attribute; null if there is none, or if it is shorter than `length`.
 nlattr* Find(const nlmsghdr* answer, int attribute, size_t length) {
   nlattr* found = Find(answer, attribute);
   return found != nullptr && static_cast<size_t>(nla_len(found)) >= length ? found : nullptr;
@@ -68,7 +68,7 @@ std::optional<CardInterface> ReadInterface(const nlmsghdr* answer) {
 WirelessCard ReadCard(const nlmsghdr* answer) {
   WirelessCard card;
   card.name = TextOf(Find(answer, NL80211_ATTR_WIPHY_NAME));
-  // Drivers that cannot do it do not have the command (nl80211_add_commands_unsplit()).
+  // Drivers that cannot move a card do not have the command (nl80211_add_commands_unsplit()).
   nlattr* commands = Find(answer, NL80211_ATTR_SUPPORTED_COMMANDS);
   if (commands == nullptr) return card;
   int left = 0;

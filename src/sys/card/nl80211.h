@@ -1,4 +1,4 @@
-// The messages of nl80211 that moving a Wi-Fi card takes (include/uapi/linux/nl80211.h,
+// The messages of nl80211 that are needed to move a Wi-Fi card (include/uapi/linux/nl80211.h,
 // net/wireless/nl80211.c).
 #pragma once
 
@@ -10,19 +10,20 @@
 
 namespace viaduct::sys::nl80211 {
 
-// `family`: the number that the kernel has given to nl80211 since it started.
+// `family` in these functions: the number that the kernel has given to nl80211 since it started.
 
 // Asks for all interfaces of cards of the socket's namespace.
 NetlinkMessage InterfacesRequest(uint16_t family);
 // Asks for a card of the socket's namespace.
 NetlinkMessage CardRequest(uint16_t family, uint32_t card);
-// Moves a card of the socket's namespace to another one, of which the sender has a descriptor.
+// Moves a card of the socket's namespace to another namespace, of which the sender has a
+// descriptor.
 NetlinkMessage MoveRequest(uint16_t family, uint32_t card, int namespace_fd);
 
-// From an answer to InterfacesRequest(). None: it has no interface that others see, as those for
-// Wi-Fi Direct. Such ones move with their card, unseen.
+// Reads an answer to InterfacesRequest(). Returns nothing for an interface that other programs do
+// not see, such as one for Wi-Fi Direct; such an interface moves with its card, unseen.
 std::optional<CardInterface> ReadInterface(const nlmsghdr* answer);
-// From an answer to CardRequest().
+// Reads an answer to CardRequest().
 WirelessCard ReadCard(const nlmsghdr* answer);
 
 }  // namespace viaduct::sys::nl80211

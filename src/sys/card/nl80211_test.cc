@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 
 constexpr uint16_t kFamily = 0x1c;
 
-// What follows nlmsghdr, whose length, sequence and port the socket fills in.
+// Returns the bytes after nlmsghdr, whose length, sequence and port the socket fills in.
 std::vector<int> BodyOf(const NetlinkMessage& message) {
   const auto* bytes = static_cast<const uint8_t*>(nlmsg_data(nlmsg_hdr(message.get())));
   return {bytes, bytes + nlmsg_datalen(nlmsg_hdr(message.get()))};
@@ -39,8 +39,8 @@ TEST(Nl80211, AsksForAllInterfaces) {
   EXPECT_THAT(BodyOf(message), ElementsAre(NL80211_CMD_GET_INTERFACE, 0, 0, 0));
 }
 
-// In little-endian byte order, and with the numbers of the kernel's own
-// header spelt out: they are part of its interface and never change.
+// Compares bytes in little-endian order, with the numbers of the kernel's own header spelt out:
+// they are part of its interface and never change.
 TEST(Nl80211, AsksForOneCard) {
   const NetlinkMessage message = CardRequest(kFamily, 3);
   EXPECT_EQ(nlmsg_hdr(message.get())->nlmsg_flags & NLM_F_DUMP, 0);

@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// An answer that one client does not take must not stop the others: the socket holds the longest
-// one (the kernel counts twice the bytes), and sending never waits.
+// The send buffer of a connection. A client that does not read an answer must not stop the others:
+// the buffer holds the longest answer (the kernel counts twice the bytes), and sending never waits.
 constexpr int kSendBuffer = 3 * kMaxMessagePayload;
 
 void SendReply(Connection& connection, uint32_t sequence, const Reply& reply) {
@@ -73,7 +73,7 @@ bool AnswerNext(Connection& connection, const std::function<Reply(Message&)>& pe
                       MSG_DONTWAIT);
       return false;
     }
-  } catch (const SystemError&) {  // the connection itself fails: the client is gone or hangs
+  } catch (const SystemError&) {  // the connection itself fails: the client has ended or hangs
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Answering: how the process of a service uses a connection.
+// The answering end of a connection, for the process of a service.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ struct Reply {
   std::vector<UniqueFd> descriptors;
 };
 
-// Takes one packet, and answers the request that it completes with what `perform` returns, or with
-// the error that it throws. Never waits. Returns false if the connection has ended, or the client
-// does not keep to the protocol.
+// Receives one packet, and answers the request that it completes with the result of `perform`, or
+// with the error that this throws. Never waits. Returns false if the connection has ended, or the
+// client violates the protocol.
 bool AnswerNext(Connection& connection, const std::function<Reply(Message&)>& perform);
 
-// Lets a connection have answers of the largest size, which are sent without waiting.
+// Enlarges the send buffer, so that answers of the maximum size are sent without waiting.
 void AllowLongAnswers(int socket);
 
 // Answers one kind of request until the connection ends.

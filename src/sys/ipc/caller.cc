@@ -27,19 +27,21 @@ namespace {
 
 using nlohmann::json;
 
-// The clean-up of the largest labs ends well within this; a hung one must not hang its clients.
+// The timeout of the clean-up. That of the largest labs ends well within it; a hung service must
+// not hang its clients.
 constexpr Duration kCleanUpTimeout = Duration::Seconds(30);
 constexpr Duration kSilentServiceTimeout = Duration::Seconds(2);
-// A process whose last client has closed its connection ends within this time.
+// The time within which a process ends after its last client has closed the connection.
 constexpr int kReapMilliseconds = 200;
 
-// Waits for a service that has ended or is about to end, not for one that has other clients.
+// Waits for the process of a service that has ended or is about to end, not of one that has other
+// clients.
 void Reap(int pid) {
   try {
     const UniqueFd process = sys::OpenPidFd(pid);
     pollfd wait{process.get(), POLLIN, 0};
     poll(&wait, 1, kReapMilliseconds);
-  } catch (const Error&) {  // it was waited for elsewhere
+  } catch (const Error&) {  // another caller has waited for it
   }
   waitpid(pid, nullptr, WNOHANG);
 }
@@ -76,11 +78,11 @@ Caller::Caller(UniqueFd connection, int pid, const Service& service, std::string
       owner_pid_(getpid()) {}
 
 Caller::~Caller() {
-  if (getpid() != owner_pid_) return;  // a forked copy: the connection is still its maker's
+  if (getpid() != owner_pid_) return;  // a forked copy: the connection still belongs to its maker
   shutdown(connection_.fd(), SHUT_WR);
   try {
     AwaitEnd();
-  } catch (const Error&) {  // whatever it says, nobody asks any more
+  } catch (const Error&) {  // any error: no client asks any more
   }
   if (service_pid_ > 0) Reap(service_pid_);
 }
@@ -109,7 +111,7 @@ Message Caller::Call(Code code, std::string_view payload, const std::vector<int>
   try {
     connection_.Send(code, ++sequence_, payload, descriptors);
   } catch (const SystemError& error) {
-    // The service may have sent its reason before it closed the connection.
+    // The service may have sent an error before it closed the connection.
     if (error.error_number() != EPIPE && error.error_number() != ECONNRESET) throw;
   }
   while (status == Connection::Status::kIncomplete) {

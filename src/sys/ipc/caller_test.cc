@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 constexpr Code kDescribe(kFirstRequest);
 
-// The other end of the connection is open, and says nothing.
+// A connection whose other end is open and sends nothing.
 class SilentTest : public testing::Test {
  protected:
   Caller Ask() { return Caller(std::move(ends_.first), 0, kTalk, "it has ended"); }
@@ -44,7 +44,7 @@ TEST_F(SilentTest, IsNotWaitedForLongerThanTheLimit) {
     EXPECT_THAT(error.what(), HasSubstr("does not answer within 1ms"));
     EXPECT_THAT(error.what(), HasSubstr(std::to_string(getpid()))) << "who made the sockets";
   }
-  // Its answer would be taken for that of the next question.
+  // A late answer would be taken for that of the next request.
   EXPECT_THROW(caller.CallJson(kDescribe), Error);
   ends_.second.reset();
 }
@@ -83,7 +83,7 @@ TEST_F(SilentTest, AMalformedAnswerIsTheServicesFault) {
   EXPECT_THROW(AnswerMember<int>(kTalk, nlohmann::json::object(), "pid"), ProtocolError);
 }
 
-// SIGTERM is blocked, and has come.
+// Runs with SIGTERM blocked and pending.
 class InterruptedTest : public SilentTest {
  protected:
   void SetUp() override {
@@ -117,7 +117,7 @@ TEST_F(InterruptedTest, DoesNotWait) {
   ends_.second.reset();
 }
 
-// A signal loses no answer that comes in time; the signal stays for whoever looks at it next.
+// A signal loses no answer that arrives in time; the signal stays pending for the next reader.
 TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
   Caller caller = Ask();
   caller.LimitWaiting(std::nullopt, Duration::Seconds(60));
@@ -135,7 +135,7 @@ TEST_F(InterruptedTest, TakesTheAnswerThatComesInTime) {
 
 TEST_F(InterruptedTest, IsNotHeldUpAtTheEnd) {
   const Instant begin = MonotonicClock::Now();
-  { const Caller caller = Ask(); }  // the other end stays open
+  { const Caller caller = Ask(); }  // keeps the other end open
   EXPECT_LT(MonotonicClock::Now() - begin, Duration::Seconds(10));
 }
 

@@ -13,7 +13,7 @@ namespace viaduct::ipc {
 
 class Connection {
  public:
-  // `service` must outlive this.
+  // `service` must outlive this object.
   Connection(UniqueFd socket, const Service& service)
       : socket_(std::move(socket)), service_(&service), assembler_(service) {}
 
@@ -27,8 +27,9 @@ class Connection {
 
   enum class Status { kMessage, kIncomplete, kEnd };
   // Receives one packet from the socket (waits for it, unless `flags` has MSG_DONTWAIT: then
-  // kIncomplete if there is none). Returns kMessage if it completed *message, kEnd if the peer has
-  // closed or shut down. Throws ProtocolError; descriptors received with a bad packet are closed.
+  // returns kIncomplete if there is none). Returns kMessage if the packet completed *message, kEnd
+  // if the peer has closed or shut down. Throws ProtocolError; descriptors received with a bad
+  // packet are closed.
   Status Receive(Message* message, int flags = 0);
 
  private:

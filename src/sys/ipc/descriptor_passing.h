@@ -11,22 +11,22 @@
 
 namespace viaduct::sys {
 
-// The most descriptors that one message carries: SCM_MAX_FD, include/net/scm.h.
+// The maximum number of descriptors in one message: SCM_MAX_FD, include/net/scm.h.
 inline constexpr size_t kMaxPassedDescriptors = 253;
 
-// One sendmsg(2) without SIGPIPE, restarted when a signal interrupts it. Returns what the system
-// call does: the number of bytes sent, or -1 with errno set (EINVAL: more than
+// Calls sendmsg(2) once, without SIGPIPE, and again if a signal interrupts it. Returns the result
+// of the system call: the number of bytes sent, or -1 with errno set (EINVAL: more than
 // kMaxPassedDescriptors). The caller keeps owning the descriptors.
 ssize_t SendWithDescriptors(int socket, std::span<const std::byte> bytes,
                             std::span<const int> descriptors, int flags = 0);
 
 struct ReceivedMessage {
-  ssize_t length;  // as recvmsg(2) returns it: 0 at the end, or -1 and errno
-  bool truncated;  // more bytes, or more descriptors, than there was room for
+  ssize_t length;  // result of recvmsg(2): 0 at the end, or -1 and errno
+  bool truncated;  // more bytes or descriptors than the capacity
 };
 
-// One recvmsg(2), restarted when a signal interrupts it. Appends the received descriptors, which
-// are close-on-exec.
+// Calls recvmsg(2) once, and again if a signal interrupts it. Appends the received descriptors,
+// which are close-on-exec.
 ReceivedMessage ReceiveWithDescriptors(int socket, std::span<std::byte> bytes,
                                        std::vector<UniqueFd>& descriptors, int flags = 0);
 

@@ -14,7 +14,7 @@ struct Decoded {
   json value;
   std::string message;
   ExitStatus status;
-  std::optional<int> execute;  // sys::ExecuteError's number
+  std::optional<int> execute;  // the error number of sys::ExecuteError
 };
 
 Decoded Decode(const Service& service, std::string_view payload) {
@@ -41,7 +41,7 @@ std::string EncodeError(const Service& service, const Error& error) {
     const json described = service.describe_error(error);
     if (!described.is_null()) value["described"] = described;
   }
-  return JsonText(value);  // text of foreign origin (a file name) may be no UTF-8
+  return JsonText(value);  // text of foreign origin (a file name) may not be UTF-8
 }
 
 void ThrowDecodedError(const Service& service, std::string_view payload) {

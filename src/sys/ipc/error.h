@@ -9,10 +9,11 @@
 
 namespace viaduct::ipc {
 
-// Encodes an error with its message, its status, and what the service describes of its own types.
+// Encodes an error with its message, its status, and the service's description of its own types of
+// errors.
 std::string EncodeError(const Service& service, const Error& error);
-// Throws the subclass of Error that the status stands for, sys::ExecuteError, or what
-// Service::throw_error does; ProtocolError if the payload is malformed.
+// Throws the subclass of Error for the status, sys::ExecuteError, or the error of
+// Service::throw_error; ProtocolError if the payload is malformed.
 [[noreturn]] void ThrowDecodedError(const Service& service, std::string_view payload);
 
 }  // namespace viaduct::ipc

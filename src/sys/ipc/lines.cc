@@ -14,11 +14,11 @@
 namespace viaduct::ipc {
 
 bool LineBuffer::Add(std::string_view bytes) {
-  // Lines that were taken go before the text grows, so that each byte is moved once.
+  // Removes the lines that were taken before the text grows, so that each byte is moved once.
   tail_ -= begin_;
   text_.erase(0, begin_);
   begin_ = 0;
-  // What is there already has no newline from tail_ on: a long line in pieces is searched once.
+  // Searches the new bytes only: the text so far has no newline from tail_ on.
   size_t from = text_.size();
   text_ += bytes;
   for (size_t end; (end = text_.find('\n', from)) != std::string::npos; from = tail_) {
@@ -67,7 +67,7 @@ void LineChannel::Flush() {
         send(stream_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    // That the other end has closed is found when its lines are read.
+    // A closed peer is detected when its lines are read.
     sent = count < 0 ? unsent_.size() : sent + static_cast<size_t>(count);
   }
   unsent_.erase(0, sent);
@@ -82,7 +82,7 @@ std::optional<std::string> LineChannel::Receive() {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
     if (got <= 0) {
-      closed_ = true;  // also ECONNRESET
+      closed_ = true;  // end of stream, or ECONNRESET
       has_more_ = true;
     } else if (!lines_.Add({buffer.data(), static_cast<size_t>(got)})) {
       throw Error(fmt::format("a message of more than {} MiB", max_line_ >> 20));

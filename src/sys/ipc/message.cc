@@ -18,7 +18,7 @@ std::string NameIn(const PacketHeader& header) {
   return JsonText(std::string(header.service, end));
 }
 
-// Checks which protocol a packet is of.
+// Checks that a packet is of this protocol.
 void CheckProtocol(const PacketHeader& header, const Service& service) {
   if (header.magic != kMagic) {
     throw ProtocolError(service, "the packet is not Viaduct's (wrong magic)");

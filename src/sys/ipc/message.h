@@ -32,19 +32,20 @@ inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
 // An AF_XDP port has a socket for each queue, a map, and a socket for requests.
 inline constexpr size_t kMaxDescriptors = 64;
 
-// A set of requests with a version of its own. Each room that answers requests declares one, beside
-// the numbers and the content of its requests.
+// A set of requests with a version. Each library that answers requests declares one, next to the
+// numbers and the content of its requests.
 struct Service {
   std::string_view name;  // at most kMaxServiceName characters, unique
   uint16_t version;
-  // Returns the members that describe an error of a type that only this service throws, or null;
-  // and throws an error that was described so, if it can. Null: there are no such types.
+  // describe_error returns the members that describe an error of a type that only this service
+  // throws, or null; throw_error throws an error that was described so, if it can. Null: there are
+  // no such types.
   nlohmann::json (*describe_error)(const Error& error) = nullptr;
   void (*throw_error)(const std::string& message, const nlohmann::json& described) = nullptr;
 };
 
-// The number of a message. Those of requests are enumerators of the service's own enumeration,
-// whose first one is kFirstRequest.
+// The number of a message. The numbers of requests are enumerators of the service's own
+// enumeration, whose first one is kFirstRequest.
 class Code {
  public:
   constexpr explicit Code(uint16_t number) : number_(number) {}
@@ -54,7 +55,7 @@ class Code {
       : number_(static_cast<uint16_t>(code)) {}
 
   constexpr uint16_t number() const { return number_; }
-  // The number as the enumerator of a service; unknown numbers have none.
+  // Returns the number as an enumerator of a service; there is none for unknown numbers.
   template <class E>
   constexpr E As() const {
     return static_cast<E>(number_);
@@ -75,8 +76,8 @@ struct PacketHeader {
   char service[kMaxServiceName];  // Service::name, filled up with zeros
   uint16_t code;
   uint16_t flags;
-  uint32_t sequence;     // of the request; the same in its answer
-  uint32_t length;       // of the payload in this packet, bytes
+  uint32_t sequence;     // the request's number; its answer has the same
+  uint32_t length;       // bytes of the payload in this packet
   uint16_t descriptors;  // number of descriptors sent with this packet
   uint16_t reserved;     // 0
 };
@@ -85,13 +86,13 @@ static_assert(offsetof(PacketHeader, framing) == 4, "framing stays here in every
 
 inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message continues
 
-// The peer violated the protocol; the connection cannot be used any more.
+// The peer has violated the protocol; the connection cannot be used any more.
 class ProtocolError : public Error {
  public:
   ProtocolError(const Service& service, std::string_view problem);
 };
 
-// A request whose number the service does not have; the connection stays usable.
+// The service does not have a request of this number; the connection stays usable.
 class UnknownRequest : public UsageError {
  public:
   UnknownRequest(const Service& service, Code code);
@@ -106,20 +107,20 @@ struct Message {
 
 using Packet = std::vector<std::byte>;
 
-// Splits one message into packets. Throws UsageError above kMaxMessagePayload. The number of
-// descriptors goes into the last packet's header.
+// Splits one message into packets. Throws UsageError above kMaxMessagePayload. The last packet's
+// header has the number of descriptors.
 std::vector<Packet> EncodeMessage(const Service& service, Code code, uint32_t sequence,
                                   std::string_view payload, size_t descriptors = 0);
 
 // Assembles messages from packets.
 class MessageAssembler {
  public:
-  // `service` must outlive this.
+  // `service` must outlive this object.
   explicit MessageAssembler(const Service& service) : service_(&service) {}
 
   // Returns the message that this packet completes, if it does. Throws ProtocolError for a packet
   // that is truncated, oversized, of another service or version, or no continuation; the
-  // descriptors are closed then.
+  // descriptors are then closed.
   std::optional<Message> Add(std::span<const std::byte> packet, std::vector<UniqueFd> descriptors);
 
  private:

@@ -1,4 +1,4 @@
-// Messages of several types as JSON objects, whose types are told apart by the value of one key,
+// Messages of several types as JSON objects, whose types are distinguished by the value of one key,
 // such as {"event":"claimed", "node":"n1"}. A message type M is a record (base/fields.h) with a
 // static M::kName.
 #pragma once
@@ -19,21 +19,21 @@
 
 namespace viaduct::ipc {
 
-// How one end writes the messages of a variant, and how errors of reading them are worded.
+// The wording of the messages of a variant, and of errors in reading them.
 struct Dialogue {
   const char* tag;     // the key that has the type's name
   const char* sender;  // "the simulator"
-  const char* advice;  // what to do where the two ends know different messages
+  const char* advice;  // for ends that know different messages
 };
 
-// Throws Error naming the message, what is wrong with it, and the advice.
+// Throws Error naming the message, the problem and the advice.
 [[noreturn]] void ThrowUnknown(const Dialogue& dialogue, const std::string& what);
-// The name of a message's type. Throws Error if it has none.
+// Returns the name of a message's type. Throws Error if it has none.
 std::string TagOf(const Dialogue& dialogue, const nlohmann::json& message);
 
 namespace internal {
 
-// All keys that a message of type M may have. Keys of records inside of it are not looked at.
+// Returns all keys that a message of type M may have, without the keys of records inside it.
 template <fields::Record M>
 std::set<std::string> MakeKeys() {
   std::vector<fields::DocumentRow> rows;
@@ -45,7 +45,7 @@ std::set<std::string> MakeKeys() {
   return keys;
 }
 
-// Throws Error if the message has a key that M has not, or lacks one that M always writes.
+// Throws Error if the message has a key that M does not have, or lacks a key that M always writes.
 template <fields::Record M>
 void CheckKeys(const Dialogue& dialogue, const nlohmann::json& message) {
   static const std::set<std::string> known = MakeKeys<M>();
@@ -90,8 +90,8 @@ nlohmann::json ToTagged(const Dialogue& dialogue, const std::variant<M...>& mess
       message);
 }
 
-// Throws Error if the message is of none of these types, lacks a key of its type, has another, or
-// has a value of another type.
+// Converts a message. Throws Error if it is of none of these types, lacks a key of its type, has a
+// further key, or has a value of another type.
 template <class Messages>
 Messages FromTagged(const Dialogue& dialogue, const nlohmann::json& message) {
   const std::string name = TagOf(dialogue, message);

@@ -1,4 +1,4 @@
-// A service of tests.
+// A service for tests.
 #pragma once
 
 #include "sys/ipc/message.h"

@@ -12,8 +12,8 @@ namespace viaduct::sys {
 // Creates a listening socket (`type`: SOCK_STREAM, SOCK_SEQPACKET) that this user and root may
 // connect to; replaces an existing file. Throws SystemError, or UsageError if the path is too long.
 UniqueFd ListenAt(const std::string& path, uid_t uid, gid_t gid, int type);
-// Connects to the socket at `path`. Throws SystemError; Error where whoever listens accepts nobody
-// for 30 s.
+// Connects to the socket at `path`. Throws SystemError; Error if the listening process accepts no
+// connection for 30 s.
 UniqueFd ConnectAt(const std::string& path, int type);
 
 }  // namespace viaduct::sys

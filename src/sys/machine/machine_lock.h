@@ -1,14 +1,15 @@
-// Whose turn it is among the paths and shells of this machine.
+// The lock by which the paths and shells of this machine take turns.
 #pragma once
 
 #include "base/fd.h"
 
 namespace viaduct::emulate {
 
-// Paths share interfaces; shells share addresses and forwarding. Who takes of these or gives back,
-// and who reads the records that say what others have, does it in its turn: until destruction. The
-// lock (flock(2)) is the folder /run/viaduct/.turn, which nobody but root can open. A function that
-// needs the turn is handed one, so that no process waits for itself.
+// Holds the lock until destruction. Paths share interfaces; shells share addresses and forwarding.
+// A process must hold the lock while it takes or releases any of these, or reads the records of
+// what other processes have taken. The lock (flock(2)) is the folder /run/viaduct/.turn, which only
+// root can open. A function that needs the lock has a Turn as parameter, so that no process waits
+// for itself.
 class Turn {
  public:
   Turn();  // waits; throws SystemError, EnvironmentError

@@ -21,14 +21,16 @@ namespace {
 constexpr int kNetnsCookie = 71;  // SO_NETNS_COOKIE of asm-generic/socket.h
 constexpr int kRounds = 5;        // processes may fork while they are being ended
 
-// The namespace that is mounted on a file, or that a link in /proc leads to.
+// Opens the namespace that is mounted on a file, or that a link in /proc leads to, if it is the
+// wanted one.
 UniqueFd OpenIfIs(const std::string& path, const NamespaceId& wanted) {
   UniqueFd found(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!found || NamespaceInode(found.get()) != wanted.inode) return {};
   return IdentifyNamespace(found.get()) == wanted ? std::move(found) : UniqueFd();
 }
 
-// Where the lines of mountinfo (proc_pid_mountinfo(5)) say that the namespace is mounted.
+// Returns the files on which, by the lines of mountinfo (proc_pid_mountinfo(5)), the namespace is
+// mounted.
 std::vector<std::string> MountPoints(const std::string& mountinfo, uint64_t inode) {
   std::vector<std::string> points;
   const std::string wanted = fmt::format("net:[{}]", inode);

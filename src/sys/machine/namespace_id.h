@@ -12,8 +12,8 @@
 
 namespace viaduct::sys {
 
-// The inode's number is given to another namespace once this one is gone, the cookie never
-// (SO_NETNS_COOKIE, Linux 5.14; 0: this kernel has none).
+// The identity of a namespace. The inode's number is reused for another namespace once this one is
+// gone, the cookie never (SO_NETNS_COOKIE, Linux 5.14; 0: this kernel has none).
 struct NamespaceId {
   uint64_t inode = 0;
   uint64_t cookie = 0;
@@ -22,24 +22,25 @@ struct NamespaceId {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamespaceId, inode, cookie)
 
-// Throws SystemError. Needs CAP_SYS_ADMIN, unless it is the calling thread's own.
+// Returns the identity of a namespace. Throws SystemError. Needs CAP_SYS_ADMIN, unless it is the
+// calling thread's namespace.
 NamespaceId IdentifyNamespace(int namespace_fd);
 
-// The namespace itself: the calling thread's, a process's, or one that has a name, in whatever
-// mount namespace. None: it is gone, or nothing but descriptors keeps it.
+// Returns the namespace, found as the calling thread's, a process's, or a named one, in any mount
+// namespace; nothing if it is gone, or if only descriptors keep it.
 UniqueFd FindNamespace(const NamespaceId& wanted);
 
 // A file on which a namespace is mounted.
 struct NamespaceMount {
-  int pid = 0;       // of a process in that mount namespace
-  std::string path;  // there
+  int pid = 0;       // a process in the mount namespace of the file
+  std::string path;  // in that mount namespace
 };
-// In every mount namespace that a process is in.
+// Returns the mounts in every mount namespace that a process is in.
 std::vector<NamespaceMount> MountsOfNamespace(uint64_t inode);
 
 // Ends all processes in these namespaces (by inode), other than this one: SIGTERM, then SIGKILL.
-// The caller holds the namespaces, so that their numbers stay theirs. Throws Error that names those
-// which remain.
+// The caller must hold the namespaces open, so that their numbers are not reused. Throws Error
+// naming the processes that remain.
 void EndProcessesIn(const std::set<uint64_t>& inodes, Duration timeout);
 
 }  // namespace viaduct::sys

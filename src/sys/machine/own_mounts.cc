@@ -18,7 +18,7 @@ void EnterOwnMounts() {
 }
 
 void MountOver(const std::string& file, const std::string& target) {
-  // A mount over a symbolic link is over what it leads to, which may be anywhere.
+  // A mount over a symbolic link is over the file that it leads to, which may be anywhere.
   const std::string place = std::filesystem::canonical(target);
   SystemCall("mount over " + place, mount(file.c_str(), place.c_str(), "none", MS_BIND, nullptr));
 }

@@ -21,7 +21,8 @@ using nlohmann::json;
 constexpr int kVersion = 2;
 constexpr mode_t kRecordMode = 0644;
 
-// Of an entry that has not got its name yet, or has it no more: its maker's or remover's.
+// Returns the name of an entry that does not have its name yet, or no longer: it identifies the
+// maker or remover.
 std::string UnbornName(const std::string& name) {
   const ProcessIdentity own = OwnIdentity();
   return fmt::format(".new-{}-{}-{}-{}", own.pid, own.start_time, own.pid_namespace, name);
@@ -36,7 +37,7 @@ bool IsAbandoned(const std::string& unborn) {
 
 bool SameMaker(const RegistryEntry& a, const RegistryEntry& b) { return a.maker() == b.maker(); }
 
-// An unfinished last line is left out: its writer was killed.
+// Parses the lines. Leaves out an unfinished last line: its writer was killed.
 RecordLines ParseLines(const std::string& text) {
   RecordLines lines;
   for (size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
@@ -58,17 +59,17 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
   const json& first = lines.empty() ? throw Error("the record is empty") : lines.front();
   if (first.at("record") != kVersion) throw Error("a record of another version of Viaduct");
   first.at("start_time").get_to(entry->start_time);
-  // Those of before said nothing: they were judged where they were made.
+  // Older records do not name the pid namespace: this process's is assumed.
   entry->pid_namespace = first.value("pid_namespace", OwnIdentity().pid_namespace);
   first.at("uid").get_to(entry->uid);
   first.at("created").get_to(entry->created);
-  first.at("pid").get_to(entry->pid);  // last: a damaged record has none
+  first.at("pid").get_to(entry->pid);  // read last: a damaged record leaves it 0
   const Life life = LifeOf(entry->maker());
   entry->alive = life != Life::kDead;
   entry->unknown = life == Life::kUnknown;
 }
 
-// A shortage says nothing about the entry.
+// Rethrows a shortage, which does not depend on the entry.
 void ThrowIfShortage(const std::exception& error) {
   const auto* call = dynamic_cast<const SystemError*>(&error);
   if (call != nullptr && IsShortage(call->error_number())) throw;
@@ -81,7 +82,7 @@ void OwnEntry::Write(const json& line) {
   try {
     WriteAll(record.get(), JsonText(line) + "\n", "the record of " + name);
   } catch (const SystemError&) {
-    // On a full disk a part may be there, which would spoil the line that is written next.
+    // A full disk may have taken part of the line, which would spoil the next one.
     (void)!ftruncate(record.get(), end);
     throw;
   }
@@ -121,7 +122,7 @@ std::optional<Registry::Found> Registry::Read(int root, const std::string& name)
     ReadMaker(found.lines, &found.entry);
   } catch (const std::exception& error) {
     ThrowIfShortage(error);
-    // It is damaged, unless it is just being removed.
+    // The entry is damaged, unless it is being removed just now.
     if (!IsStill(found.folder.get(), root, name)) return std::nullopt;
     found.entry.damage = error.what();
   }
@@ -131,7 +132,7 @@ std::optional<Registry::Found> Registry::Read(int root, const std::string& name)
 bool Registry::HasDead() const {
   const UniqueFd root = OpenTrusted(place_);
   const std::vector<std::string> names = NamesIn(root.get());
-  // A maker killed before it made its entry leaves the folder.
+  // A maker that was killed before it made its entry leaves an empty folder.
   if (root && names.empty()) return !place_.folders.back().stays;
   return std::ranges::any_of(names, [&](const std::string& name) {
     if (name.starts_with('.')) return IsAbandoned(name);
@@ -156,7 +157,7 @@ OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
   const std::string& file = files_.front();
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   own.record.reset(SystemCall("create " + file, openat(folder, file.c_str(), kFlags, kRecordMode)));
-  SystemCall("chmod " + file, fchmod(own.record.get(), kRecordMode));  // whatever the umask is
+  SystemCall("chmod " + file, fchmod(own.record.get(), kRecordMode));  // independent of the umask
   json line = wanted.first_line;
   line.update({{"record", kVersion},
                {"name", own.name},
@@ -175,7 +176,7 @@ OwnEntry Registry::Take(const NewEntry& wanted) const {
   for (;;) {
     const UniqueFd root = MakeTrusted(place_);
     const UniqueFd folder = MakeFolderAt(root.get(), {unborn, place_.folders.back().mode});
-    if (!folder && errno == ENOENT) continue;  // the last entry's end took the root with it
+    if (!folder && errno == ENOENT) continue;  // removal of the last entry has removed the root
     const int error = errno;
     try {
       if (!folder) throw SystemError("make " + (place_.path() / unborn).string(), error);
@@ -208,7 +209,8 @@ UniqueFd Registry::Open(const RegistryEntry& entry) const {
   return found && SameMaker(found->entry, entry) ? std::move(found->folder) : UniqueFd();
 }
 
-// Only what an entry ever holds. Returns why it is still there, or 0: it is gone, or not ours.
+// Removes an entry's folder and the files that an entry ever has. Returns the errno if the folder
+// is still there; 0 if it is gone, or is another user's.
 int Registry::RemoveFolder(int root, const std::string& name) const {
   const UniqueFd folder = OpenFolderAt(root, name);
   if (!folder && IsShortage(errno)) return errno;
@@ -223,7 +225,8 @@ void Registry::RemoveOrThrow(const RegistryEntry& entry) const {
   if (!root) return;
   const auto found = Read(root.get(), entry.name);
   if (!found || !SameMaker(found->entry, entry)) return;  // removed meanwhile, and perhaps taken
-  // Without its name it is not listed as damaged while it is being removed.
+  // Takes the name away first, so that the entry is not listed as damaged while it is being
+  // removed.
   if (renameat(root.get(), entry.name.c_str(), root.get(), unborn.c_str()) != 0) {
     if (errno == ENOENT) return;
     throw SystemError(what, errno);

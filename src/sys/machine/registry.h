@@ -1,10 +1,11 @@
-// What is alive on this machine, and what the dead have left: labs, paths, paused simulations.
+// The labs, paths and paused simulations that run on this machine, and the leftovers of those whose
+// process has ended.
 //
 // A registry is a folder that only root or this user may write to. An entry is a folder in it that
-// has the entry's name; its record is a file of JSON lines, the first of which says who made it. An
-// entry is complete before it has its name: of several makers of one name one wins, and nobody sees
-// an entry without its maker (sys/process/process_identity.h). What belongs to anybody but root
-// and this user is no entry: it is neither listed nor removed.
+// has the entry's name; its record is a file of JSON lines, the first of which names the maker, the
+// process that made it. An entry is complete before it has its name: of several makers of one name
+// one succeeds, and no process sees an entry without its maker (sys/process/process_identity.h). A
+// folder of a user other than root and this user is no entry: it is neither listed nor removed.
 #pragma once
 
 #include <algorithm>
@@ -25,42 +26,43 @@ namespace viaduct::sys {
 
 using RecordLines = std::vector<nlohmann::json>;
 
-// What every record says. A kind of entries derives from it and has a member Read(const
-// RecordLines&), which takes what else its records say; json::exception: that is malformed.
+// The content of every record. A kind of entries derives from it and has a member Read(const
+// RecordLines&), which reads the rest of its records; json::exception means that it is malformed.
 struct RegistryEntry {
   std::string name;
-  std::filesystem::path folder;  // for people: it may be another's by the time it is opened
+  std::filesystem::path folder;  // for messages: it may be another entry's by the time it is opened
   int pid = 0;                   // the maker's; 0: the record is damaged
-  uint64_t start_time = 0;       // the maker's, as the next: sys::ProcessIdentity
+  uint64_t start_time = 0;       // the maker's, as the next member: sys::ProcessIdentity
   uint64_t pid_namespace = 0;
-  uint32_t uid = 0;      // on whose behalf it was made
+  uint32_t uid = 0;      // the user for whom it was made
   std::string created;   // UTC, ISO 8601
   bool alive = false;    // the maker still runs, or...
-  bool unknown = false;  // ...that cannot be seen from this process's pid namespace
-  std::string damage;    // why the record cannot be read; "": it can be
+  bool unknown = false;  // ...cannot be seen from this process's pid namespace
+  std::string damage;    // the reason, if the record cannot be read; or ""
 
-  std::string label() const { return name; }  // what users are told
+  std::string label() const { return name; }  // the name in messages
   ProcessIdentity maker() const { return {pid, start_time, pid_namespace}; }
 };
 
 struct NewEntry {
   std::string name;
   uint32_t uid = 0;
-  bool from_dead = false;  // takes the name over, where Remove() is all that the dead need
-  // What the kind adds to the record's first line.
+  bool from_dead = false;  // takes over the name, if Remove() suffices for the dead entry
+  // The members that the kind adds to the record's first line.
   nlohmann::json first_line = nlohmann::json::object();
-  // Puts what else belongs into the entry's folder, before it has its name.
+  // Puts the other files of the entry into its folder, before it has its name.
   std::function<void(int folder)> complete = [](int) {};
 };
 
-// An entry of this process, until Registry::Remove().
+// An entry of this process, which exists until Registry::Remove().
 struct OwnEntry : RegistryEntry {
   UniqueFd record;
 
-  // Appends a line, which is in the file on return. Throws SystemError: then nothing of it is.
+  // Appends a line, which is in the file on return. Throws SystemError; then no part of it is in
+  // the file.
   void Write(const nlohmann::json& line);
-  // The entry as its record says, which is read where it is open: whatever has become of the
-  // folder. Throws SystemError; Error if somebody has damaged it.
+  // Returns the entry by its record, read from the open file, whatever has happened to the folder.
+  // Throws SystemError; Error if the record has been damaged.
   template <class Entry>
   Entry Read() const;
 
@@ -68,7 +70,8 @@ struct OwnEntry : RegistryEntry {
   RecordLines Lines() const;
 };
 
-// The name is another's, who is dead, alive, or unknown because the record is damaged.
+// The name is taken by another entry, whose maker is dead, alive, or unknown because the record is
+// damaged.
 struct NameTaken : UsageError {
   explicit NameTaken(RegistryEntry entry);
   RegistryEntry holder;
@@ -76,29 +79,30 @@ struct NameTaken : UsageError {
 
 class Registry {
  public:
-  // `files`: all that an entry's folder ever holds, the record first.
+  // `files`: the names of all files that an entry's folder ever has, the record first.
   Registry(TrustedPlace place, std::vector<std::string> files);
 
-  // By name. Throws EnvironmentError where the registry's folder is not to be trusted, SystemError
-  // where descriptors or memory are short: no entry is missing or damaged because of that.
+  // Returns the entries, sorted by name. Throws EnvironmentError if the registry's folder must not
+  // be trusted, SystemError if descriptors or memory are short: a shortage makes no entry missing
+  // or damaged.
   template <class Entry>
   std::vector<Entry> List() const;
 
-  // Whether RemoveDead() may have anything to do: more may be known to root.
+  // Whether RemoveDead() may have something to remove: root may know of more.
   bool HasDead() const;
 
-  // Throws NameTaken, EnvironmentError, SystemError.
+  // Makes an entry of this process. Throws NameTaken, EnvironmentError, SystemError.
   OwnEntry Take(const NewEntry& wanted) const;
 
-  // The entry's folder; none where it has gone, or is another's by now.
+  // Opens the entry's folder; returns nothing if it is gone, or is another entry's by now.
   UniqueFd Open(const RegistryEntry& entry) const;
 
-  // Returns what could not be removed, one line each. What has gone, or is another's by now, is no
-  // problem.
+  // Removes an entry. Returns the problems, one line each. An entry that is gone, or whose name is
+  // another's by now, is no problem.
   std::vector<std::string> Remove(const RegistryEntry& entry) const;
-  // Has each entry whose maker is dead removed by `remove`, which ends with Remove(). Removes also
-  // what makers left who died before they had the name. Damaged entries are kept and are problems.
-  // Returns those that were removed.
+  // Removes each entry whose maker is dead by `remove`, which must end with Remove(). Also removes
+  // the folders of makers that ended before the entry had its name. Damaged entries are kept and
+  // reported as problems. Returns the removed entries.
   template <class Entry>
   std::vector<Entry> RemoveDead(
       std::vector<std::string>* problems,
@@ -128,13 +132,14 @@ class Registry {
   std::vector<std::string> files_;
 };
 
-// How FindLive() says that there is not one. The last "{}" stands for those there are.
+// The messages of FindLive() if there is not exactly one entry. The last "{}" is replaced by the
+// names of the entries.
 struct FindWords {
   std::string none, no_match, several;
   static std::string With(std::string words, const std::string& names);
 };
 
-// The only living one that is `wanted`. Throws UsageError.
+// Returns the only entry that is alive and `wanted`. Throws UsageError.
 template <class Entry>
 Entry FindLive(std::vector<Entry> all, const std::function<bool(const Entry&)>& wanted,
                const FindWords& words) {

@@ -1,4 +1,5 @@
-// What other users put where a registry is, or should be. Needs root, to be other users.
+// Folders and files that other users put in the place of a registry. Needs root, to become other
+// users.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sched.h>
@@ -26,7 +27,7 @@ struct Thing : RegistryEntry {
   void Read(const RecordLines&) {}
 };
 
-// A folder like /tmp, in which this user's registry is to be.
+// A folder like /tmp, in which this user's registry will be.
 class RegistryRootTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +43,7 @@ class RegistryRootTest : public ::testing::Test {
   }
   fs::path Root() const { return base_ / "viaduct/things"; }
 
-  // Does this as that user; whether nothing was thrown and no expectation failed.
+  // Runs `work` as that user; returns whether nothing was thrown and no expectation failed.
   static bool As(uid_t user, const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return AwaitChild(child) == 0;
@@ -54,7 +55,7 @@ class RegistryRootTest : public ::testing::Test {
     }
     ExitForked(status != 0 || HasFailure());
   }
-  // Starts this in a pid namespace with a /proc of its own; returns the process to wait for.
+  // Starts `work` in a pid namespace with a separate /proc; returns the process to wait for.
   static pid_t StartElsewhere(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -66,7 +67,7 @@ class RegistryRootTest : public ::testing::Test {
     work();
     ExitForked(status != 0 || HasFailure());
   }
-  // Starts this where the machine seems to run for 1000 s and a bit longer.
+  // Starts `work` in a time namespace that makes the machine's uptime longer by 1000 s and a bit.
   static pid_t StartLater(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -87,7 +88,7 @@ class RegistryRootTest : public ::testing::Test {
 TEST_F(RegistryRootTest, AFolderThatSomebodyElseMadeFirstIsNotUsed) {
   ASSERT_TRUE(As(kOther, [&] { Things().Take({"planted"}); }));
   EXPECT_TRUE(As(kUs, [&] {
-    EXPECT_THAT(Things().List<Thing>(), IsEmpty());  // it cannot be read
+    EXPECT_THAT(Things().List<Thing>(), IsEmpty());  // the registry cannot be read
     EXPECT_THROW(Things().Take({"one"}), EnvironmentError);
   }));
   fs::permissions(base_ / "viaduct", fs::perms(0755));
@@ -214,7 +215,7 @@ TEST_F(RegistryRootTest, WhoIsInAnotherTimeNamespaceIsJudged) {
   EXPECT_EQ(Things().RemoveDead<Thing>(&problems).size(), 1U);
 }
 
-// In a /tmp of its own, as that user, without a folder of the session.
+// Uses a separate /tmp, as that user, without a folder of the session.
 TEST_F(RegistryRootTest, WhoHasTakenTheNameInTmpIsInNobodysWay) {
   const pid_t child = fork();
   if (child == 0) {

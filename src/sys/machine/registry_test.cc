@@ -63,7 +63,7 @@ class RegistryTest : public ::testing::Test {
     return names;
   }
 
-  // A process that does this and is killed then.
+  // Runs `work` in a process that is then killed.
   void Killed(const std::function<void()>& work) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -80,7 +80,7 @@ class RegistryTest : public ::testing::Test {
   std::vector<std::string> problems_;
 };
 
-// Lowers a limit of this process while it exists.
+// Lowers a limit of this process while this object exists.
 class Limited {
  public:
   Limited(int resource, rlim_t limit) : resource_(resource) {
@@ -125,7 +125,7 @@ TEST_F(RegistryTest, ListsWhatWasTaken) {
   EXPECT_FALSE(entry.unknown);
   EXPECT_EQ(entry.colour, "red");
   EXPECT_EQ(entry.lines, 2U);
-  EXPECT_THAT(RemoveDead(), IsEmpty());  // it lives
+  EXPECT_THAT(RemoveDead(), IsEmpty());  // the maker is alive
   EXPECT_THAT(List(), SizeIs(1));
 }
 
@@ -138,7 +138,7 @@ TEST_F(RegistryTest, NothingIsThereBeforeTheFirst) {
 TEST_F(RegistryTest, TheLastTakesTheFolderThatDoesNotStay) {
   const OwnEntry one = Things().Take(Named("one")), two = Things().Take(Named("two"));
   EXPECT_THAT(Things().Remove(one), IsEmpty());
-  EXPECT_THAT(Things().Remove(one), IsEmpty());  // what has gone is no problem
+  EXPECT_THAT(Things().Remove(one), IsEmpty());  // a removed entry is no problem
   EXPECT_TRUE(fs::exists(Root()));
   EXPECT_THAT(Things().Remove(two), IsEmpty());
   EXPECT_FALSE(fs::exists(Root()));
@@ -202,7 +202,7 @@ TEST_F(RegistryTest, AReusedNumberIsAnotherProcess) {
   line["start_time"] = own.start_time - 2;
   WriteFile(own.folder / "record", line.dump() + "\n");
   EXPECT_FALSE(List()[0].alive);
-  EXPECT_THAT(Things().Remove(own), IsEmpty());  // not that maker's any more
+  EXPECT_THAT(Things().Remove(own), IsEmpty());  // another maker's entry now
   EXPECT_FALSE(Things().Open(own));
   EXPECT_THAT(RemoveDead(), ElementsAre("one"));
   EXPECT_THAT(List(), IsEmpty());
@@ -263,7 +263,7 @@ TEST_F(RegistryTest, DamagedEntriesAreReportedAndKept) {
 }
 
 TEST_F(RegistryTest, WhatTheKindCannotReadIsDamaged) {
-  Killed([&] { Things().Take({"one"}); });  // without a colour
+  Killed([&] { Things().Take({"one"}); });  // lacks the colour
   ASSERT_THAT(List(), SizeIs(1));
   EXPECT_EQ(List()[0].pid, 0);
   EXPECT_EQ(List()[0].name, "one");
@@ -312,7 +312,7 @@ TEST_F(RegistryTest, AnOwnRecordIsReadWhateverHasBecomeOfItsFolder) {
   own.Write({{"further", 1}});
   fs::remove_all(Root());
   EXPECT_EQ(own.Read<Coloured>().lines, 2U);
-  own.Write({{"further", 2}});  // at the end, wherever it was read
+  own.Write({{"further", 2}});  // appends at the end after a read
   EXPECT_EQ(own.Read<Coloured>().lines, 3U);
   EXPECT_EQ(own.Read<Coloured>().maker(), OwnIdentity());
 }
@@ -353,20 +353,20 @@ TEST_F(RegistryTest, SymbolicLinksAreNotFollowed) {
   fs::create_directories(home / "deep");
   WriteFile(home / "record", "precious");
   TakeAndDie("one");
-  // As an entry.
+  // A link in the place of an entry.
   fs::create_directory_symlink(home, Root() / "two");
   EXPECT_THAT(List(), SizeIs(1));
   EXPECT_THROW(Things().Take(Named("two")), NameTaken);
-  // As an entry that has no name yet.
+  // A link in the place of an entry that has no name yet.
   fs::create_directory_symlink(
       home, Root() / fmt::format(".new-99999999-1-{}-x", OwnIdentity().pid_namespace));
-  // As a record.
+  // A link in the place of a record.
   fs::create_directory(Root() / "three");
   fs::create_symlink(Root() / "one/record", Root() / "three/record");
   EXPECT_THAT(RemoveDead(), ElementsAre("one"));
   EXPECT_THAT(problems_, SizeIs(1));
   EXPECT_TRUE(fs::exists(home / "record"));
-  // As the registry.
+  // A link in the place of the registry.
   fs::rename(Root(), base_ / "moved");
   fs::create_directory_symlink(base_ / "moved", Root());
   EXPECT_THROW(List(), EnvironmentError);
@@ -399,7 +399,7 @@ TEST_F(RegistryTest, FoldersThatOthersMayWriteToAreNotTrusted) {
 }
 
 TEST_F(RegistryTest, ThousandsAreRemoved) {
-  constexpr size_t kMany = 1500;  // more than a process may have descriptors
+  constexpr size_t kMany = 1500;  // above the usual limit of descriptors
   Killed([&] {
     for (size_t i = 0; i < kMany; ++i) Things().Take(Named(std::to_string(i)));
   });

@@ -32,10 +32,10 @@ constexpr std::array<int, 9> kRouteGroups = {
 };
 constexpr std::array<int, 1> kPacketRuleGroups = {NFNLGRP_NFTABLES};
 
-// A filter reads numbers of two bytes in network order.
+// Returns a number as a filter reads it: two bytes in network order.
 uint32_t InNetworkOrder(uint16_t number) { return htons(number); }
 
-// The socket shall not receive what is said about routes of this protocol.
+// Makes the socket ignore messages about routes of this protocol.
 void LeaveOutRoutes(uint8_t protocol, int fd) {
   constexpr uint32_t kType = offsetof(nlmsghdr, nlmsg_type);
   constexpr uint32_t kProtocol = NLMSG_HDRLEN + offsetof(rtmsg, rtm_protocol);
@@ -52,7 +52,7 @@ void LeaveOutRoutes(uint8_t protocol, int fd) {
   SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
 }
 
-// Empty if the kernel has no such family.
+// Opens a netlink socket; returns an empty descriptor if the kernel has no such family.
 UniqueFd OpenSocket(int netlink_family, int namespace_fd) {
   const NamespaceScope scope(namespace_fd);
   UniqueFd opened(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, netlink_family));
@@ -119,7 +119,7 @@ NetworkChanges ChangeMonitor::Read() {
     const ssize_t received = recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (received < 0 && errno == EINTR) continue;
     if (received < 0 && errno == EAGAIN) return changes;
-    if (received < 0 && errno == ENOBUFS) {  // there were too many to be told
+    if (received < 0 && errno == ENOBUFS) {  // too many changes: the kernel has dropped some
       changes = {true, true};
       continue;
     }

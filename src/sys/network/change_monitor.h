@@ -1,4 +1,4 @@
-// Watches everything in a namespace on which the way of packets depends.
+// Watches everything in a namespace on which the path of packets depends.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ struct NetworkChanges {
 class ChangeMonitor {
  public:
   explicit ChangeMonitor(int namespace_fd);
-  // Of links, addresses, routes, their rules and queueing disciplines only, without the routes of
-  // this protocol (RTPROT_*), which the kernel leaves out by itself: whoever writes many does not
-  // hear of them.
+  // Watches links, addresses, routes, their rules and queueing disciplines only, without the routes
+  // of this protocol (RTPROT_*), which the kernel filters out: a process that writes many such
+  // routes is not notified of them.
   static ChangeMonitor OfRoutesBut(uint8_t protocol, int namespace_fd);
-  // Of nftables only; nothing if the kernel has none.
+  // Watches nftables only; returns nothing if the kernel has none.
   static std::optional<ChangeMonitor> OfPacketRules(int namespace_fd);
 
-  // Readable when Read() has something.
+  // Returns a descriptor that is readable if Read() has changes.
   int fd() const { return socket_.get(); }
-  // Whether Read() has something.
+  // Whether Read() has changes.
   bool HasNews() const;
-  // What has changed since; does not block.
+  // Returns the changes since the last call; does not block.
   NetworkChanges Read();
 
  private:

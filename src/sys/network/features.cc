@@ -111,7 +111,7 @@ Feature Run(Feature feature, const Probe& probe) {
     feature.remedy.clear();
     return feature;
   }
-  // A missing privilege says nothing about the kernel.
+  // A missing privilege is no evidence about the kernel.
   const bool unprivileged = error_number == EPERM || error_number == EACCES;
   feature.state = unprivileged ? Feature::State::kUnknown : Feature::State::kAbsent;
   if (unprivileged) feature.remedy = "run as root to find out";

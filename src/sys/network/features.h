@@ -1,4 +1,4 @@
-// What this machine can do, found by trying (`viaduct doctor`).
+// The features of this machine, found by trying them (`viaduct doctor`).
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@ struct Feature {
   enum class State { kPresent, kAbsent, kUnknown };
   std::string name;  // "netem"
   State state = State::kUnknown;
-  std::string purpose;  // what Viaduct uses it for
-  std::string remedy;   // what to install or enable; empty when present
-  std::string detail;   // why absent or unknown, in the kernel's words
+  std::string purpose;  // Viaduct's use of the feature
+  std::string remedy;   // the thing to install or enable; empty when present
+  std::string detail;   // the kernel's reason, if absent or unknown
 };
 
-// Tries each feature in scratch namespaces that vanish. Without root most are kUnknown.
+// Tries each feature in scratch namespaces that vanish afterwards. Without root most features are
+// kUnknown.
 std::vector<Feature> ProbeFeatures();
 
 }  // namespace viaduct::sys

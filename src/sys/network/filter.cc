@@ -16,9 +16,10 @@
 namespace viaduct::sys {
 namespace {
 
-// Where a VLAN tag is in a frame, and what follows it (IEEE 802.1Q).
+// The offsets of a VLAN tag in a frame, of its control information and of the bytes behind it, and
+// the tag's size (IEEE 802.1Q).
 constexpr uint32_t kTag = 12, kTagControl = 14, kBehindTag = 16, kTagBytes = 4;
-// What is read from here on is not the frame's, but what the kernel knows of it.
+// Reads from this offset on return not the frame's bytes, but the kernel's data about it.
 constexpr auto kFromKernel = static_cast<uint32_t>(SKF_AD_OFF);
 
 uint32_t BytesOf(const sock_filter& load) {
@@ -31,13 +32,13 @@ bool IsLoad(const sock_filter& instruction, int mode) {
   return (of == BPF_LD || of == BPF_LDX) && BPF_MODE(instruction.code) == mode;
 }
 
-// Whether a tag changes what the instruction reads. Bytes before it are addresses.
+// Whether a tag changes what the instruction reads. The bytes before the tag are addresses.
 bool DependsOnTag(const sock_filter& each) {
   if (IsLoad(each, BPF_LEN) || IsLoad(each, BPF_IND) || IsLoad(each, BPF_MSH)) return true;
   return IsLoad(each, BPF_ABS) && each.k < kFromKernel && each.k + BytesOf(each) > kTag;
 }
 
-// The instructions that read what this one would read if the tag were in the frame.
+// Returns the instructions that read what this one would read if the tag were in the frame.
 std::vector<sock_filter> ReadBehindTag(sock_filter each) {
   if (each.code == (BPF_LD | BPF_W | BPF_LEN)) {
     return {each, BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, kTagBytes)};
@@ -59,14 +60,15 @@ std::vector<sock_filter> ReadBehindTag(sock_filter each) {
   return read;
 }
 
-// A jump passes an instruction for each place between these two, with what became of it.
+// Returns the number of new instructions for the `passed` instructions after `from`, which a jump
+// passes.
 uint32_t Between(const std::vector<uint32_t>& places, size_t from, uint32_t passed) {
   return places[from + 1 + passed] - places[from + 1];
 }
 
 std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
   std::vector<sock_filter> all;
-  std::vector<uint32_t> places;  // of what each has become
+  std::vector<uint32_t> places;  // the first new instruction of each
   for (const sock_filter& each : plain) {
     places.push_back(static_cast<uint32_t>(all.size()));
     for (const sock_filter& read : ReadBehindTag(each)) all.push_back(read);
@@ -90,8 +92,8 @@ std::vector<sock_filter> BehindTag(const std::vector<sock_filter>& plain) {
 
 using Instructions = std::vector<sock_filter>;
 
-// Long filters that this process has compiled: who has tried one, before it sets anything up, does
-// not wait for libpcap once more when it uses it.
+// The long filters that this process has compiled: a caller that tries a filter before it sets
+// anything up does not wait for libpcap again when it uses it.
 class Compiled {
  public:
   const Instructions* Find(const std::string& expression) {
@@ -108,7 +110,7 @@ class Compiled {
 
  private:
   Mutex mutex_;
-  std::map<std::string, Instructions> all_ VIADUCT_GUARDED_BY(mutex_);  // which are there for good
+  std::map<std::string, Instructions> all_ VIADUCT_GUARDED_BY(mutex_);  // entries are never removed
 };
 
 Compiled& AllCompiled() {
@@ -124,7 +126,7 @@ PacketFilter PacketFilter::Compile(const std::string& expression) {
   if (const Instructions* const known = AllCompiled().Find(expression)) {
     return PacketFilter(*known);
   }
-  constexpr int kSnapLength = 262144;  // tcpdump's: the whole of any frame
+  constexpr int kSnapLength = 262144;  // tcpdump's value: the whole of any frame
   const std::unique_ptr<pcap_t, void (*)(pcap_t*)> pcap(pcap_open_dead(DLT_EN10MB, kSnapLength),
                                                         pcap_close);
   if (!pcap) throw std::bad_alloc();

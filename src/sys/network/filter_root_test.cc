@@ -1,5 +1,5 @@
-// Filters of packet sockets see frames as on the wire, whatever the kernel has taken off. Needs
-// root.
+// Filters of packet sockets see frames as on the wire, whatever the kernel has removed from them.
+// Needs root.
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -25,7 +25,7 @@ namespace {
 
 using namespace wire::packet;
 
-// Each ends with a byte of its own, by which it is recognized.
+// Returns frames, each of which ends with a unique byte by which it is recognized.
 std::vector<std::vector<std::byte>> Frames() {
   constexpr uint16_t kProtocol = 0x88b5, kService = 0x88a8;
   std::vector<std::vector<std::byte>> frames = {
@@ -77,7 +77,7 @@ class FilterRootTest : public testing::TestWithParam<const char*> {
                                 reinterpret_cast<const sockaddr*>(&to), sizeof to));
   }
 
-  // The last byte of the next frame that was sent here; nothing: none has come.
+  // Returns the last byte of the next frame that was sent here; nothing if none arrives.
   static std::optional<size_t> Next(const PacketSocket& socket, bool wait) {
     pollfd waits{socket.fd.get(), POLLIN, 0};
     constexpr int kTimeoutMs = 10'000;
@@ -107,7 +107,7 @@ TEST_P(FilterRootTest, ASocketGetsWhatTheFilterMatchesOnTheWire) {
     if (filter.Matches(frames[i])) expected.insert(i);
     Send(frames[i]);
   }
-  // A frame is given to the sockets in turn, and the next one comes after that.
+  // The sockets receive a frame in turn, and the next frame only after that.
   constexpr size_t kEnd = 200;
   std::vector<std::byte> end = frames[0];
   end.back() = std::byte{kEnd};

@@ -17,13 +17,13 @@ TEST(PacketFilter, EmptyPassesEverything) {
   EXPECT_TRUE(PacketFilter::Compile("  ").PassesEverything());
 }
 
-// Runs the instructions that "ether proto" compiles to: load half word, compare, return.
+// Checks the instructions that "ether proto" compiles to: load half word, compare, return.
 TEST(PacketFilter, CompilesForEthernet) {
   const PacketFilter filter = PacketFilter::Compile("ether proto 0x88b5");
   const auto& code = filter.instructions();
   ASSERT_EQ(code.size(), 4U);
   EXPECT_EQ(code[0].code, BPF_LD | BPF_H | BPF_ABS);
-  EXPECT_EQ(code[0].k, 12U);  // the EtherType's place in a frame
+  EXPECT_EQ(code[0].k, 12U);  // the offset of the EtherType
   EXPECT_EQ(code[1].code, BPF_JMP | BPF_JEQ | BPF_K);
   EXPECT_EQ(code[1].k, 0x88B5U);
   EXPECT_GT(code[2].k, 0U);

@@ -1,5 +1,5 @@
-// Kernel parameters of one interface, which are files with its name in their paths, although it may
-// be renamed at any time.
+// Kernel parameters of one interface, which are files with its name in their paths, although the
+// interface may be renamed at any time.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace viaduct::sys {
 
-// A parameter of an interface of the calling thread's namespace, under whatever name the interface
-// has now. It is never another interface's: when one is renamed, the kernel removes its files
-// (unregister_net_sysctl_table()), and those that are open can no more be read or written.
+// A parameter of an interface of the calling thread's namespace, whatever name the interface has
+// now. It is never another interface's: when an interface is renamed, the kernel removes its files
+// (unregister_net_sysctl_table()), and open ones can no longer be read or written.
 class InterfaceSetting {
  public:
-  // `pattern` has {} where the name is: "net/ipv4/conf/{}/forwarding".
+  // `pattern` has {} in the place of the name: "net/ipv4/conf/{}/forwarding".
   InterfaceSetting(int ifindex, std::string pattern);
 
-  // Whether there are both the interface and the parameter; without it, it is off. These throw
-  // SystemError.
+  // IsThere() returns whether both the interface and the parameter exist; if not, IsOn() returns
+  // false. Both throw SystemError.
   bool IsThere() const;
   bool IsOn() const;
-  // Returns false if it is not there.
+  // Returns false if the interface or the parameter does not exist. Throws SystemError.
   bool Set(bool on) const;
 
  private:

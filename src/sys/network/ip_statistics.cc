@@ -10,8 +10,8 @@
 namespace viaduct::sys {
 namespace {
 
-// What IPv6 drops because it is too long is in Ip6FragFails too (net/ipv6/ip6_output.c,
-// ip6_forward()).
+// The counters of drops and their causes. Ip6FragFails includes packets that IPv6 drops because
+// they are too long (net/ipv6/ip6_output.c, ip6_forward()).
 constexpr struct {
   const char* counter;
   const char* cause;
@@ -69,13 +69,13 @@ IpCounters IpDrops(int namespace_fd) {
   IpCounters counters;
   AddGroups(ReadFileIfAny("/proc/thread-self/net/snmp"), counters);
   AddGroups(ReadFileIfAny("/proc/thread-self/net/netstat"), counters);
-  AddLines(ReadFileIfAny("/proc/thread-self/net/snmp6"), counters);  // there may be no IPv6
+  AddLines(ReadFileIfAny("/proc/thread-self/net/snmp6"), counters);  // empty without IPv6
   return DropsAmong(counters);
 }
 
 uint64_t SendingDrops(std::string_view proc_net_dev, std::string_view interface) {
   constexpr size_t kDropped =
-      11;  // behind the name: 8 numbers of reception, then the 4th of sending
+      11;  // after the name: 8 numbers of reception, then the 4th of sending
   std::istringstream lines{std::string(proc_net_dev)};
   uint64_t drops = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -125,7 +125,7 @@ std::optional<LinkInfo> QueryLink(NetlinkSocket& socket, NetlinkMessage& message
   return link;
 }
 
-// IPv6 addresses are not checked for duplicates.
+// Makes the request about an address. IPv6 addresses are not checked for duplicates.
 NetlinkMessage AddressRequest(int type, int flags, int ifindex, const wire::IpPrefix& address) {
   ifaddrmsg header{};
   header.ifa_family = FamilyOf(address.address);
@@ -226,7 +226,7 @@ void Netlink::SetUpAndArp(int ifindex, bool up, bool arp) {
 
 namespace {
 
-// Asks each millisecond; false when it is not so within this time.
+// Checks the condition every millisecond; returns false if it is not met within the timeout.
 template <class Condition>
 bool AwaitCondition(Condition condition, Duration timeout) {
   const Instant deadline = MonotonicClock::Now() + timeout;
@@ -373,7 +373,7 @@ void Netlink::AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
   SetNeighbour(ifindex, address, NUD_PERMANENT, &mac);
 }
 
-// An entry that is made incomplete from outside has no timer: the kernel neither asks for the
+// A neighbour that is made incomplete by a request has no timer: the kernel neither asks for the
 // address nor gives up (__neigh_update() and __neigh_event_send() of net/core/neighbour.c).
 void Netlink::HoldNeighbour(int ifindex, const wire::IpAddress& address) {
   SetNeighbour(ifindex, address, NUD_INCOMPLETE, nullptr);
@@ -418,7 +418,7 @@ void Netlink::ForgetUnresolvedNeighbours(int ifindex) {
     NetlinkMessage message(RTM_DELNEIGH, 0);
     message.AppendHeader(header);
     message.Put(NDA_DST, address.data(), address.size());
-    socket_.TryRequest(message);  // it may have gone, or have been resolved
+    socket_.TryRequest(message);  // an error is ignored: it may be gone, or resolved by now
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace viaduct::sys {
 
-// What passed an interface since it was made (IFLA_STATS64). Packets and bytes.
+// The packets and bytes that have passed an interface since it was made (IFLA_STATS64).
 struct LinkCounters {
   uint64_t rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
   uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
@@ -26,11 +26,11 @@ struct LinkInfo {
   wire::MacAddress mac;
   int mtu = 0;
   bool up = false;       // IFF_UP: administratively
-  bool running = false;  // IFF_RUNNING: carrier too, as far as the kernel has acted on it
-  bool carrier = false;  // the device says that it has one: up to a second before IFF_RUNNING
+  bool running = false;  // IFF_RUNNING: with a carrier, as far as the kernel has acted on it
+  bool carrier = false;  // carrier of the device, up to a second before IFF_RUNNING
   int master = 0;        // ifindex of the bridge or bond it belongs to, or 0
   std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
-  bool ethernet = true;  // its frames have Ethernet headers (else: TUN, tunnels of IP, PPP...)
+  bool ethernet = true;  // frames have Ethernet headers (not: TUN, tunnels of IP, PPP...)
   LinkCounters counters;
 };
 
@@ -41,84 +41,87 @@ struct InterfaceAddress {
 };
 
 struct VethEnd {
-  int namespace_fd = -1;  // where it is to live; -1: the session's own namespace
+  int namespace_fd = -1;  // the end's namespace; -1: the session's own
   std::string name;
-  std::optional<wire::MacAddress> mac;  // absent: the kernel draws one
+  std::optional<wire::MacAddress> mac;  // absent: a random one by the kernel
   int mtu = 1500;
-  // 0: the kernel chooses. Two ends with one number make the kernel bring the carrier up lazily, up
-  // to a second late (net/core/link_watch.c takes them for one stand-alone device).
+  // 0: the kernel chooses. If two ends have the same number, the kernel brings the carrier up
+  // lazily, up to a second late (net/core/link_watch.c takes them for one stand-alone device).
   int ifindex = 0;
 };
 
-// A session bound to the namespace it was opened in. Every call is one request and its
+// A session in the namespace in which it was opened. Every call is one request and its
 // acknowledgement; all throw SystemError naming the object. One thread at a time.
 class Netlink {
  public:
   Netlink() = default;  // the calling thread's namespace
   explicit Netlink(int namespace_fd) : socket_(namespace_fd) {}
-  // Over a socket of that namespace which another process has opened, such as LinkMonitor's. This
-  // one may only ask: the kernel checks the privileges of who sends, too.
+  // Uses a socket of that namespace which another process has opened, such as LinkMonitor's. Such a
+  // session may only query: the kernel also checks the privileges of the sender.
   explicit Netlink(UniqueFd socket) : socket_(std::move(socket)) {}
 
-  // Both ends are born in their final namespaces, with name, MAC and MTU; down.
+  // Creates both ends in their final namespaces, with name, MAC and MTU; down.
   void CreateVethPair(const VethEnd& a, const VethEnd& b);
-  // A learning bridge without spanning tree, multicast snooping and forward delay; down.
+  // Creates a learning bridge without spanning tree, multicast snooping and forward delay; down.
   void CreateBridge(const std::string& name, int mtu);
-  // No error if it has gone, as with the namespace of its other end.
+  // Deletes a link. A link that is gone already, as with the namespace of its other end, is no
+  // error.
   void DeleteLink(int ifindex);
 
-  // nullopt when there is no such interface.
+  // Returns nullopt if there is no such interface.
   std::optional<LinkInfo> FindLink(const std::string& name);
   std::optional<LinkInfo> FindLink(int ifindex);
-  LinkInfo GetLink(const std::string& name);  // throws where FindLink says nullopt
+  LinkInfo GetLink(const std::string& name);  // throws if there is none
   int IfIndex(const std::string& name) { return GetLink(name).ifindex; }
   std::vector<LinkInfo> Links();
 
   void SetUp(int ifindex, bool up);
   void SetUpAndArp(int ifindex, bool up, bool arp);  // both at once
   // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
-  // the background, and drops what is sent before. False when there is no carrier for so long.
+  // the background, and drops frames that are sent before. Returns false if there is no carrier
+  // within the timeout.
   bool AwaitRunning(const std::string& name, Duration timeout);
   // Waits until no address of an interface is tentative (RFC 4862 section 5.4): the kernel sends
-  // nothing from one that is, also where it looks for no duplicates, because it finds that out in
-  // the background (net/ipv6/addrconf.c, addrconf_dad_work). False when one is for so long.
+  // nothing from a tentative address, even if it looks for no duplicates, because it finds that out
+  // in the background (net/ipv6/addrconf.c, addrconf_dad_work). Returns false if one is tentative
+  // until the timeout.
   bool AwaitAddresses(int ifindex, Duration timeout);
-  // Of an interface that is down. EEXIST: another one of the namespace has the name.
+  // Renames an interface that is down. EEXIST: another interface of the namespace has the name.
   void Rename(int ifindex, const std::string& name);
   void SetMtu(int ifindex, int mtu);
-  void SetQueueLength(int ifindex, uint32_t packets);  // of a TUN device: what waits to be read
+  void SetQueueLength(int ifindex, uint32_t packets);  // on a TUN device: of packets to be read
   void SetMac(int ifindex, const wire::MacAddress& mac);
-  void SetMaster(int ifindex, int master_ifindex);  // 0 takes it out
+  void SetMaster(int ifindex, int master_ifindex);  // 0: removes it from its master
   void SetArp(int ifindex, bool on);                // off: IFF_NOARP
-  // How the kernel makes IPv6 link-local addresses: true EUI-64 of the MAC (its default), false
-  // none.
+  // Sets whether the kernel makes IPv6 link-local addresses: true: EUI-64 of the MAC (its default);
+  // false: none.
   void SetIpv6LinkLocal(int ifindex, bool on);
-  // Takes an interface that is down to another namespace under another name. Its ifindex may
-  // change, unless it keeps it, which is an error (EBUSY) where that is taken.
+  // Moves an interface that is down to another namespace, under another name. With `keeps_ifindex`
+  // a taken ifindex there is an error (EBUSY); without it the ifindex may change.
   void MoveLink(int ifindex, int namespace_fd, const std::string& new_name,
                 bool keeps_ifindex = false);
 
-  // IPv6 addresses are added without duplicate address detection. An address that is already there
-  // is an error (EEXIST). Without `is_connected` the kernel gets no route to the address's network
-  // (IFA_F_NOPREFIXROUTE).
+  // Adds an address; an IPv6 address without duplicate address detection. An address that already
+  // exists is an error (EEXIST). Without `is_connected` the kernel gets no route to the address's
+  // network (IFA_F_NOPREFIXROUTE).
   void AddAddress(int ifindex, const wire::IpPrefix& address, bool is_connected = true);
   void RemoveAddress(int ifindex, const wire::IpPrefix& address);
   std::vector<wire::IpPrefix> Addresses(int ifindex);
-  // Of all interfaces, in one request: there may be hundreds.
+  // Returns the addresses of all interfaces, in one request: there may be hundreds.
   std::vector<InterfaceAddress> Addresses();
 
-  // A route of the lab's own making (protocol static). No gateway: on link.
+  // Adds a route with protocol static. No gateway: the destination is on the link.
   void AddRoute(const wire::IpPrefix& destination, const std::optional<wire::IpAddress>& gateway,
                 int ifindex, uint32_t metric = 0);
   void AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
                              const wire::MacAddress& mac);
-  // Packets to this neighbour wait in its queue (unres_qlen_bytes), as if its MAC address were
-  // being resolved, until ReleaseNeighbour(), which lets them go in their order.
+  // Makes packets to this neighbour wait in its queue (unres_qlen_bytes), as if its MAC address
+  // were being resolved, until ReleaseNeighbour(), which sends them in their order.
   void HoldNeighbour(int ifindex, const wire::IpAddress& address);
   void ReleaseNeighbour(int ifindex, const wire::IpAddress& address, const wire::MacAddress& mac);
 
-  // Neighbours that did not answer, or have not yet: the kernel asks for them anew with the next
-  // packet, not after the rest of a second. Packets that waited for them are lost.
+  // Forgets neighbours that have not answered: the kernel asks for them anew with the next packet,
+  // not after the rest of a second. Packets that waited for them are lost.
   void ForgetUnresolvedNeighbours(int ifindex);
 
   NetlinkSocket& socket() { return socket_; }
@@ -130,7 +133,7 @@ class Netlink {
   NetlinkSocket socket_;
 };
 
-// What happened to an interface, or its state now (the kernel repeats itself).
+// An event of an interface, or its present state (the kernel repeats itself).
 struct LinkEvent {
   int ifindex = 0;
   std::string name;
@@ -141,19 +144,19 @@ struct LinkEvent {
 };
 
 // Watches the links of one namespace. The kernel removes the routes through an interface that goes
-// down; whoever mirrors routes re-installs them when an event says up.
+// down; a process that mirrors routes must re-install them after an event with `up`.
 class LinkMonitor {
  public:
   explicit LinkMonitor(int namespace_fd);
-  // Another process's monitor, which was passed to this one. Needs no privilege.
+  // Takes over another process's monitor, which was passed to this one. Needs no privilege.
   explicit LinkMonitor(UniqueFd socket) : socket_(std::move(socket)) {}
   UniqueFd Release() { return std::move(socket_); }
-  // Makes the present state of every link arrive like an event.
+  // Makes Read() return the present state of every link like an event.
   void RequestAll();
-  // Readable when Read() has something.
+  // Returns a descriptor that is readable if Read() has events.
   int fd() const { return socket_.get(); }
-  // Everything that has happened so far; does not block. `lost` becomes true when the kernel had to
-  // drop events (ENOBUFS): then look at the links themselves.
+  // Returns all events so far; does not block. `lost` becomes true if the kernel had to drop events
+  // (ENOBUFS): then query the links themselves.
   std::vector<LinkEvent> Read(bool* lost = nullptr);
 
  private:

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
-// These two come after netinet/in.h, whose types they use.
+// Includes linux/mroute*.h after netinet/in.h, whose types they use.
 #include <linux/mroute.h>
 #include <linux/mroute6.h>
 #include <netinet/icmp6.h>
@@ -29,7 +29,7 @@ static_assert(std::array{MRT_INIT, MRT_PIM, MRT_ASSERT, MRT_FLUSH, MRT_FLUSH_MFC
                                                              MRT6_FLUSH, MRT6_FLUSH_MFC,
                                                              MRT6_FLUSH_MFC_STATIC});
 
-constexpr uint8_t kMinTtl = 1;  // a packet is forwarded if its TTL is greater
+constexpr uint8_t kMinTtl = 1;  // a packet with a greater TTL is forwarded
 
 in_addr Ipv4Of(const wire::IpAddress& address) {
   in_addr out{};
@@ -73,8 +73,8 @@ void AddInterface(int socket, wire::Family family, size_t place, int ifindex) {
   Ask(socket, family, MRT6_ADD_MIF, interface, "MRT6_ADD_MIF");
 }
 
-// Asks for reports of packets that come in elsewhere than their entry says. Without PIM in the
-// kernel (CONFIG_IP_PIMSM_V2) they come only for interfaces to which the entry sends.
+// Asks for reports of packets that arrive on another interface than their entry's. Without PIM in
+// the kernel (CONFIG_IP_PIMSM_V2) there are reports only for interfaces to which the entry sends.
 void ReportOtherInputs(int socket, wire::Family family) {
   try {
     Ask(socket, family, MRT_PIM, 1, "MRT_PIM");
@@ -89,7 +89,7 @@ UniqueFd OpenSocket(wire::Family family) {
   UniqueFd fd(SystemCall(
       "socket", socket(is_ipv4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC,
                        is_ipv4 ? int{IPPROTO_IGMP} : int{IPPROTO_ICMPV6})));
-  if (!is_ipv4) {  // the kernel's own reports pass this filter by
+  if (!is_ipv4) {  // the kernel's own reports bypass this filter
     icmp6_filter nothing;
     ICMP6_FILTER_SETBLOCKALL(&nothing);
     SetSocketOption(fd.get(), IPPROTO_ICMPV6, ICMP6_FILTER, nothing, "ICMP6_FILTER");
@@ -115,7 +115,7 @@ mf6cctl Ipv6Entry(const MulticastFlow& flow, const std::set<int>& outputs) {
   return entry;
 }
 
-// The kernel's report is in the place of an IGMP packet's IP header, whose protocol is never 0.
+// Reads the kernel's report, which has the place of an IGMP packet's IP header, but protocol 0.
 std::optional<MulticastFlow> Ipv4Report(const char* bytes, size_t length) {
   igmpmsg report{};
   if (length < sizeof report) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<MulticastFlow> Ipv4Report(const char* bytes, size_t length) {
                        AddressOf(wire::Family::kIpv4, report.im_dst), report.im_vif};
 }
 
-// It is in the place of an ICMPv6 message, whose type is never 0.
+// Reads the kernel's report, which has the place of an ICMPv6 message, but type 0.
 std::optional<MulticastFlow> Ipv6Report(const char* bytes, size_t length) {
   mrt6msg report{};
   if (length < sizeof report) return std::nullopt;
@@ -201,7 +201,7 @@ void MulticastTable::Clear() {
 }
 
 uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
-  // The kernel's first number has all packets of the flow, wherever they came in.
+  // The kernel's first number counts all packets of the flow, whichever interface they arrived on.
   if (family_ == wire::Family::kIpv4) {
     sioc_sg_req count{};
     count.src = Ipv4Of(flow.source);

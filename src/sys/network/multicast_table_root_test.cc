@@ -25,8 +25,8 @@ constexpr uint16_t kPort = 5000;
 struct Words {
   wire::Family family;
   const char* group;
-  const char* source;     // of the left node, on the first network
-  const char* prefix[3];  // of the router's interfaces
+  const char* source;     // the source's address, on the first network
+  const char* prefix[3];  // addresses of the router's interfaces
 };
 constexpr Words kIpv4{
     wire::Family::kIpv4, "239.1.1.1", "10.0.0.1/24", {"10.0.0.2/24", "10.0.1.2/24", "10.0.2.2/24"}};
@@ -49,7 +49,8 @@ sockaddr_storage AddressOf(const Words& words, const char* text) {
   return storage;
 }
 
-// A node: nodes 0 (the source), 1 and 2 (receivers) are each wired to interface ethN of a router.
+// A network of four nodes: nodes 0 (the source), 1 and 2 (receivers) are each wired to interface
+// ethN of a router.
 class MulticastTableTest : public testing::TestWithParam<Words> {
  protected:
   void SetUp() override {
@@ -64,7 +65,7 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
       Netlink at_router(router_.get());
       at_router.AddAddress(21 + i, wire::IpPrefix::Parse(GetParam().prefix[i]));
       at_router.SetUp(21 + i, true);
-      // Until then the kernel discards what is sent.
+      // The kernel discards packets that are sent before.
       ASSERT_TRUE(netlink.AwaitRunning("eth0", Duration::Seconds(10)));
       ASSERT_TRUE(at_router.AwaitRunning(name, Duration::Seconds(10)));
       if (i > 0) receivers_.push_back(Receiver(nodes_[i].get()));
@@ -106,7 +107,7 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
     SystemCall("sendto", sendto(sender_.get(), &byte, 1, 0, reinterpret_cast<const sockaddr*>(&to),
                                 sizeof to));
   }
-  // What receiver 1 or 2 gets next, waiting for it; or has got, not waiting.
+  // Next() returns what receiver 1 or 2 receives next, and waits for it; Now() does not wait.
   char Next(int node) { return Take(node, 10'000); }
   char Now(int node) { return Take(node, 0); }
   char Take(int node, int milliseconds) {
@@ -120,7 +121,7 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
     return {OpenMulticastRouting(router_.get(), GetParam().family, {21, 22, 23}),
             GetParam().family};
   }
-  // The flow that the kernel asks about, waiting for it.
+  // Returns the flow that the kernel asks about; waits for it.
   static MulticastFlow Asked(MulticastTable& table) {
     pollfd wait{table.fd(), POLLIN, 0};
     while (poll(&wait, 1, 10'000) == 1) {
@@ -162,7 +163,7 @@ TEST_P(MulticastTableTest, AnEntryIsReplacedAndRemoved) {
   Send('b');
   EXPECT_EQ(Next(2), 'b');
   EXPECT_EQ(Now(1), '-');
-  table.Set(flow, {});  // to nobody
+  table.Set(flow, {});  // to no interface
   Send('c');
   table.Remove(flow);
   table.Remove(flow);
@@ -192,7 +193,7 @@ TEST_P(MulticastTableTest, PacketsFromAnotherInterfaceAreReportedAndNotForwarded
   Send('a');
   EXPECT_EQ(Asked(table), real);
   EXPECT_EQ(table.Packets(elsewhere), 0u);
-  table.Set(elsewhere, {});  // nobody gets it: its interface is not one of the entry's
+  table.Set(elsewhere, {});  // no receiver: not the input of the entry
   Send('b');
   EXPECT_EQ(table.Packets(elsewhere), 0u);
   table.Set(real, {1});

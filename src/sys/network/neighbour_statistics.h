@@ -7,14 +7,15 @@
 
 namespace viaduct::sys {
 
-// The packets that were discarded since the machine was started because too many waited for the
-// same neighbour's address (unres_qlen_bytes of arp(7)), in all network namespaces: the kernel
-// counts them together. Nothing in a namespace where the kernel does not show them: it does in the
-// initial one.
+// Returns the packets that were discarded since the machine was started because too many waited for
+// the same neighbour's address (unres_qlen_bytes of arp(7)), in all network namespaces: the kernel
+// counts them together. Returns nothing in a namespace in which the kernel does not show them: it
+// shows them in the initial one.
 std::optional<uint64_t> UnresolvedDiscards();
 
-// The sum of a column of a file of /proc/net/stat: a line of names, and one of hexadecimal numbers
-// for each processor (net/core/neighbour.c, neigh_stat_seq_show()). Nothing without this column.
+// Returns the sum of a column of a file of /proc/net/stat: a line of names, and one of hexadecimal
+// numbers for each processor (net/core/neighbour.c, neigh_stat_seq_show()); nothing without this
+// column.
 std::optional<uint64_t> SumOfColumn(std::string_view text, std::string_view column);
 
 }  // namespace viaduct::sys

@@ -1,4 +1,4 @@
-// A netlink conversation with the kernel, bound to the namespace it was opened in.
+// Netlink requests to the kernel, in the namespace in which the socket was opened.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ struct nlmsghdr;
 
 namespace viaduct::sys {
 
-// AF_INET or AF_INET6.
+// Returns AF_INET or AF_INET6.
 uint8_t FamilyOf(const wire::IpAddress& address);
 
-// A netlink request under construction: header, family header, attributes. Throws Error when the
-// kernel's message size would be exceeded.
+// A netlink request under construction: header, family header, attributes. Throws Error if it would
+// exceed the kernel's message size.
 class NetlinkMessage {
  public:
   NetlinkMessage(int type, int flags);
   NetlinkMessage(NetlinkMessage&&) noexcept;
   ~NetlinkMessage();
 
-  // The fixed header that follows nlmsghdr (ifinfomsg, rtmsg, ...).
+  // Appends the fixed header that follows nlmsghdr (ifinfomsg, rtmsg, ...).
   void AppendHeader(const void* data, size_t length);
   template <class T>
   void AppendHeader(const T& header) {
@@ -42,7 +42,7 @@ class NetlinkMessage {
   void PutU16(int attribute, uint16_t value);
   void PutU32(int attribute, uint32_t value);
   void PutU64(int attribute, uint64_t value);
-  // Everything `fill` puts lands inside the attribute.
+  // Adds an attribute that contains everything that `fill` adds.
   void Nest(int attribute, const std::function<void()>& fill);
 
   nl_msg* get() const { return message_; }
@@ -51,38 +51,38 @@ class NetlinkMessage {
   nl_msg* message_;
 };
 
-// The kernel's own words in the NLMSG_ERROR that this is the body of (NLMSGERR_ATTR_MSG), or
-// nothing.
+// Returns the kernel's text in the NLMSG_ERROR with this body (NLMSGERR_ATTR_MSG), or nothing.
 std::string ExplanationOf(const nlmsgerr* error);
 
-// One netlink socket, of the route family unless another is named (NETLINK_SOCK_DIAG). The kernel
+// One netlink socket, of the route family unless another is given (NETLINK_SOCK_DIAG). The kernel
 // explains its refusals and does not repeat the request in them. Reusable; one thread at a time.
 class NetlinkSocket {
  public:
-  // In the calling thread's namespace, or in the given one (which it keeps alive).
+  // Opens a socket in the calling thread's namespace, or in the given one (which it keeps alive).
   NetlinkSocket();
   explicit NetlinkSocket(int namespace_fd);
   NetlinkSocket(int namespace_fd, int netlink_family);
-  // Of one that OpenNetlinkSocket() has opened.
+  // Takes a socket that OpenNetlinkSocket() has opened.
   static NetlinkSocket Of(int netlink_family, UniqueFd socket);
-  // Takes over one of the route family that another process has opened, which it keeps no more. Of
-  // what it subscribed to nothing arrives any more.
+  // Takes over a socket of the route family that another process has opened and no longer uses.
+  // Messages to which it was subscribed no longer arrive.
   explicit NetlinkSocket(UniqueFd socket);
   NetlinkSocket(NetlinkSocket&&) noexcept;
   NetlinkSocket& operator=(NetlinkSocket&&) noexcept;
   ~NetlinkSocket();
 
-  // Sends and waits for the acknowledgement. Throws SystemError with the kernel's errno; the
-  // message is `attempted` and, where the kernel gave one, its extended explanation.
+  // Sends a request and waits for the acknowledgement. Throws SystemError with the kernel's errno;
+  // the message is `attempted` and, if the kernel gave one, its extended explanation.
   void Request(NetlinkMessage& message, std::string_view attempted);
-  // The same, but returns the errno (0 = done) instead of throwing.
+  // Sends a request like Request(), but returns the errno (0 = done) instead of throwing.
   int TryRequest(NetlinkMessage& message);
   // Sends a request and calls `each` for every message of the answer (dump or single object).
   void Query(NetlinkMessage& message, std::string_view attempted,
              const std::function<void(const nlmsghdr*)>& each);
 
-  // Reads answers with one system call, not two, into 64 KiB: a dump's pieces are never longer than
-  // 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c), and refusals do not repeat the request.
+  // Makes this socket read answers with one system call, not two, into 64 KiB: a dump's pieces are
+  // never longer than 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c), and refusals do not
+  // repeat the request.
   void ReadAtOnce();
 
   nl_sock* get() const { return socket_; }
@@ -99,8 +99,9 @@ class NetlinkSocket {
   nl_sock* socket_ = nullptr;
 };
 
-// A socket in the calling thread's namespace with an address of its own and no more: what becomes a
-// NetlinkSocket when it is used, at a fifth of the system calls. Throws SystemError.
+// Opens a socket in the calling thread's namespace that has an address and nothing else: it becomes
+// a NetlinkSocket when it is used, and opening it takes a fifth of the system calls. Throws
+// SystemError.
 UniqueFd OpenNetlinkSocket(int netlink_family);
 
 }  // namespace viaduct::sys

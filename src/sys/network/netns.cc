@@ -29,7 +29,8 @@ UniqueFd OpenPath(const std::string& path, const std::string& attempted) {
 
 }  // namespace
 
-// Like `ip netns add`: as a shared mount point, so that names appear in every mount namespace.
+// Makes the directory a shared mount point, like `ip netns add`, so that names appear in every
+// mount namespace.
 void PrepareNamespaceDirectory() {
   const std::string directory(kNamespaceDirectory);
   if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) {
@@ -66,7 +67,7 @@ bool NamespaceExists(const std::string& name) {
 
 namespace {
 
-// `mount_it` mounts a namespace on the name's file, whose path it is given.
+// Makes a name. `mount_it` mounts a namespace on the name's file, whose path is its argument.
 void MakeName(const std::string& name, const std::string& attempted,
               const std::function<void(const std::string& path)>& mount_it) {
   const std::string path = NamespacePath(name);
@@ -126,7 +127,7 @@ UniqueFd CreateNamelessNamespace() {
 
 void DeleteNamespace(const std::string& name) {
   const std::string path = NamespacePath(name);
-  // EINVAL: the file is there but nothing is mounted on it (a creation that died half-way).
+  // EINVAL: the file exists but nothing is mounted on it (a creation that was killed half-way).
   if (umount2(path.c_str(), MNT_DETACH) < 0 && errno != EINVAL && errno != ENOENT) {
     throw SystemError("umount " + path, errno);
   }
@@ -148,7 +149,7 @@ UniqueFd OpenNamespaceOfProcess(int pid) {
 
 namespace {
 
-// Whose user namespace a network namespace belongs to.
+// Returns the owner of the user namespace to which a network namespace belongs.
 uid_t OwnerOf(int network) {
   const UniqueFd users(SystemCall("find the owner of a namespace", ioctl(network, NS_GET_USERNS)));
   uid_t owner = 0;
@@ -217,7 +218,7 @@ NamespaceScope::NamespaceScope(int namespace_fd) : previous_(OpenCurrentNamespac
 }
 
 NamespaceScope::~NamespaceScope() {
-  // Continuing in the wrong namespace would change other interfaces.
+  // Ends the process if it cannot return: in the wrong namespace it would change other interfaces.
   if (previous_ && setns(previous_.get(), CLONE_NEWNET) < 0) std::terminate();
 }
 

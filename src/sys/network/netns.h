@@ -1,4 +1,4 @@
-// Network namespaces: named ones as `ip netns` knows them, and entering them.
+// Network namespaces: named ones as in `ip netns`, and entering them.
 #pragma once
 
 #include <sys/types.h>
@@ -14,56 +14,57 @@
 
 namespace viaduct::sys {
 
-// Where named namespaces are bind-mounted (iproute2's directory).
+// The directory in which named namespaces are bind-mounted (iproute2's).
 inline constexpr std::string_view kNamespaceDirectory = "/run/netns";
 
 std::string NamespacePath(const std::string& name);
 bool NamespaceExists(const std::string& name);
 
-// Makes the directory of the names one, unless it is, as the functions below do themselves.
+// Makes the directory of the names a shared mount point, unless it is one; the functions below do
+// that themselves.
 void PrepareNamespaceDirectory();
 
-// Makes a named namespace. The caller's own namespace is not touched: a short-lived thread
-// unshares. Throws SystemError (EEXIST where the name is taken). Its loopback is down.
+// Makes a named namespace with its loopback down. The caller's own namespace does not change: a
+// short-lived thread unshares. Throws SystemError (EEXIST if the name is taken).
 void CreateNamespace(const std::string& name);
 
-// Makes a named namespace and moves the calling thread into it, which spares a thread: for
-// processes that keep account of where they are. Returns its descriptor. Throws SystemError, after
-// which the thread may be in a namespace without name.
-// PrepareNamespaceDirectory() comes before the first.
+// Makes a named namespace and moves the calling thread into it, which needs no further thread: for
+// processes that keep account of their namespace. Returns its descriptor. Throws SystemError, after
+// which the thread may be in a namespace without name. PrepareNamespaceDirectory() must be called
+// before the first call.
 UniqueFd EnterNewNamespace(const std::string& name);
 
-// A namespace without a name: it lives as long as something is in it or holds the descriptor. Its
-// loopback is down.
+// Makes a namespace without a name, with its loopback down: it exists as long as something is in it
+// or holds the descriptor.
 UniqueFd CreateNamelessNamespace();
 
-// Gives a namespace that is there already a name, and nothing else. Errors as above.
+// Gives an existing namespace a name, and does nothing else. Throws as above.
 void NameNamespace(int namespace_fd, const std::string& name);
 
-// Takes the name away; the kernel destroys the namespace, asynchronously, once no process, socket
-// or descriptor is left in it. A name that is already gone is no error.
+// Removes the name; the kernel destroys the namespace, asynchronously, once no process, socket or
+// descriptor is left in it. A name that is already gone is no error.
 void DeleteNamespace(const std::string& name);
 
-// A descriptor of a named namespace, of the calling thread's, of a process's. Throws SystemError.
+// Return a descriptor of a named namespace, of the calling thread's, of a process's. Throw
+// SystemError.
 UniqueFd OpenNamespace(const std::string& name);
 UniqueFd OpenCurrentNamespace();
 UniqueFd OpenNamespaceOfProcess(int pid);
-// Opens the network namespace of that name (ip netns) or pid, for this user, whose it has to be
-// (its user namespace's owner) unless that is root: whoever may ask a process of root's for
-// something must not get at others' networks by that. Throws UsageError, EnvironmentError,
-// SystemError.
+// Opens the network namespace of that name (ip netns) or pid for this user, who must be the owner
+// of its user namespace, unless the user is root: a user who may send requests to a process of root
+// must not get at other users' networks. Throws UsageError, EnvironmentError, SystemError.
 UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::string& what);
 
-// The number that identifies a namespace (`readlink /proc/PID/ns/net`).
+// Returns the number that identifies a namespace (`readlink /proc/PID/ns/net`).
 uint64_t NamespaceInode(int namespace_fd);
 
-// Processes that live in any of these namespaces (by inode), the caller's own process excepted.
-// Processes that cannot be looked at (not ours, zombies) are not listed.
+// Returns the processes in any of these namespaces (by inode), without the caller's own process.
+// Processes that cannot be inspected (of other users, zombies) are not listed.
 std::vector<int> ProcessesInNamespaces(const std::set<uint64_t>& inodes);
 
-// While it lives, the calling thread is in another namespace (none is entered, and no privilege
-// needed, where that is its own). Does not nest across threads: destroy
-// it on the thread that made it. The process ends if the way back is barred (it never is).
+// Puts the calling thread into another namespace while this object exists (enters none, and needs
+// no privilege, if that is the thread's own). Does not nest across threads: destroy it on the
+// thread that made it. The process ends if the way back is barred (it never is).
 class NamespaceScope {
  public:
   explicit NamespaceScope(int namespace_fd);
@@ -75,10 +76,10 @@ class NamespaceScope {
   UniqueFd previous_;
 };
 
-// Runs `work` on a thread of its own, so that unshare(2) and setns(2) concern nobody else. Rethrows
-// what it throws.
+// Runs `work` on a separate thread, so that unshare(2) and setns(2) affect no other thread.
+// Rethrows what it throws.
 void OnOwnThread(const std::function<void()>& work);
-// The same in a new nameless namespace that vanishes afterwards; for probes.
+// Runs `work` like OnOwnThread(), in a new nameless namespace that vanishes afterwards; for probes.
 void InScratchNamespace(const std::function<void()>& work);
 
 }  // namespace viaduct::sys

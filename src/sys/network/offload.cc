@@ -37,9 +37,10 @@ class Ethtool {
                ioctl(socket_.get(), SIOCETHTOOL, &request));
   }
 
-  // Names of all features the kernel knows, by bit.
+  // Returns the names of all features that the kernel knows, by bit.
   std::vector<std::string> FeatureNames() {
-    // The header and one count; in 8-byte units for the alignment of its mask.
+    // The query has a header and one count; its size is in units of 8 bytes for the alignment of
+    // its mask.
     const auto query_memory = std::make_unique<uint64_t[]>(sizeof(ethtool_sset_info) / 8 + 1);
     auto* query = reinterpret_cast<ethtool_sset_info*>(query_memory.get());
     query->cmd = ETHTOOL_GSSET_INFO;
@@ -70,7 +71,7 @@ class Ethtool {
     return {features->features, features->features + blocks};
   }
 
-  // Switches the features whose bits are set off or on, as far as the device permits.
+  // Switches the features with these bits off or on, as far as the device permits.
   void Switch(const std::vector<uint32_t>& bits, bool on) {
     const auto memory = std::make_unique<uint32_t[]>(2 + bits.size() * 2);
     auto* request = reinterpret_cast<ethtool_sfeatures*>(memory.get());
@@ -89,7 +90,8 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// By name, because the bits differ between kernels (net/ethtool/common.c, netdev_features_strings).
+// Whether a feature is one of these offloads; compares names, because the bits differ between
+// kernels (net/ethtool/common.c, netdev_features_strings).
 bool Concerns(std::string_view feature, Offloads which) {
   if (which == Offloads::kTags) {
     return feature == "rx-vlan-hw-parse" || feature == "rx-vlan-stag-hw-parse" ||

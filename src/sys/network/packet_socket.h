@@ -1,4 +1,4 @@
-// Packet sockets (packet(7)), as io::RingPort wants them.
+// Packet sockets (packet(7)) for io::RingPort.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@ struct PacketSocket {
   int ifindex = 0;
 };
 
-// An AF_PACKET SOCK_RAW socket in the calling thread's namespace that sees no frame yet (protocol
-// 0, not bound), with large buffers; of frames that come in only. `promiscuous`: the interface
-// takes in frames for other stations as long as the socket is open. Throws SystemError.
+// Opens an AF_PACKET SOCK_RAW socket in the calling thread's namespace that receives no frame yet
+// (protocol 0, not bound), with large buffers; for incoming frames only. `promiscuous`: the
+// interface receives frames for other stations, too, as long as the socket is open. Throws
+// SystemError.
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 
-// Gives a socket room for a burst of a few thousand full frames, beyond the system's limit where
-// that is permitted (CAP_NET_ADMIN). Throws SystemError.
+// Enlarges a socket's buffers for a burst of a few thousand full frames, beyond the system's limit
+// if that is permitted (CAP_NET_ADMIN). Throws SystemError.
 void EnlargeBuffers(int fd);
 
-// Binds a socket of OpenPacketSocket(): from now on it sees the frames of this type (host order;
+// Binds a socket of OpenPacketSocket(): it then receives the frames of this type (host order;
 // ETH_P_ALL: all) on this interface. Throws SystemError.
 void BindPacketSocket(int fd, int ifindex, uint16_t ether_type);
 
-// Sends past the interface's queueing discipline and its classifiers (PACKET_QDISC_BYPASS). Throws
-// SystemError.
+// Makes the socket send past the interface's queueing discipline and its classifiers
+// (PACKET_QDISC_BYPASS). Throws SystemError.
 void BypassQdisc(int fd);
 
 }  // namespace viaduct::sys

@@ -1,9 +1,9 @@
-// Who listens to a namespace's packets (packet(7)), as tcpdump does.
+// Detects programs that listen to a namespace's packets (packet(7)), as tcpdump does.
 #pragma once
 
 namespace viaduct::sys {
 
-// Whether a packet socket in the namespace gets all frames, or all of IPv4 or IPv6.
+// Whether a packet socket in the namespace receives all frames, or all of IPv4 or IPv6.
 bool HasPacketTap(int namespace_fd);
 
 }  // namespace viaduct::sys

@@ -40,8 +40,8 @@ NetlinkMessage NewQdisc(const QdiscPlace& place, const std::string& kind, const 
   return message;
 }
 
-// The kernel says ENOENT ("Specified qdisc kind is unknown") for a qdisc it neither has nor can
-// load.
+// Adds a qdisc. The kernel returns ENOENT ("Specified qdisc kind is unknown") for a qdisc that it
+// neither has nor can load.
 void Add(Netlink& session, const QdiscPlace& place, const std::string& kind,
          const FillOptions& fill) {
   NetlinkMessage message = NewQdisc(place, kind, fill);
@@ -64,7 +64,7 @@ uint32_t Clamp32(int64_t value) {
 }
 
 void FillNetem(NetlinkMessage& message, const Netem& netem) {
-  // The fixed part comes first inside TCA_OPTIONS, without an attribute header of its own.
+  // The fixed part is first inside TCA_OPTIONS, without a separate attribute header.
   tc_netem_qopt options{};
   options.limit = netem.limit;
   options.loss = Probability(netem.loss);
@@ -175,7 +175,7 @@ std::string QdiscOfDepartureTimes(const std::vector<PresentQdisc>& present) {
   std::string kind;
   for (const PresentQdisc& qdisc : present) {
     if (&qdisc == &*root || TC_H_MAJ(qdisc.parent) != TC_H_MAJ(root->handle)) continue;
-    if (!keeps_times(qdisc)) return "";  // a frame may meet this one
+    if (!keeps_times(qdisc)) return "";  // a frame may pass this one
     kind = qdisc.kind;
   }
   return kind;
@@ -191,7 +191,8 @@ bool HasIngressQdisc(Netlink& session, int ifindex) {
 
 int TryQdisc(const std::string& kind) {
   Netlink session;
-  // Without options most qdiscs refuse (EINVAL); an unknown one is ENOENT before that.
+  // Most qdiscs refuse a request without options (EINVAL); for an unknown one the kernel returns
+  // ENOENT before that.
   NetlinkMessage message = NewQdisc({session.IfIndex("lo"), kRootQdisc, QdiscHandle(1)}, kind, {});
   const int error_number = session.socket().TryRequest(message);
   return error_number == ENOENT || error_number == EPERM ? error_number : 0;

@@ -11,7 +11,8 @@
 
 namespace viaduct::sys {
 
-// A qdisc's place: handle MAJOR:0 under parent (kRootQdisc, or Child(major) of a classful one).
+// The place of a qdisc: handle MAJOR:0 under parent (kRootQdisc, or QdiscChild(major) of a classful
+// one).
 inline constexpr uint32_t kRootQdisc = 0xFFFFFFFFU;  // TC_H_ROOT
 inline constexpr uint32_t QdiscHandle(uint16_t major) { return uint32_t{major} << 16; }
 inline constexpr uint32_t QdiscChild(uint16_t major) { return uint32_t{major} << 16 | 1; }
@@ -26,11 +27,11 @@ struct QdiscPlace {
 struct TokenBucket {
   int64_t rate = 0;   // bit/s, counting Ethernet headers, not FCS, preamble or gap
   int64_t burst = 0;  // bytes
-  int64_t limit = 0;  // bytes that may wait
+  int64_t limit = 0;  // maximum of waiting bytes
 };
 
-// A burst that holds the rate although timers fire late, without letting super-frames through where
-// they would distort: two frames, or what the rate sends in 250 us if that is more.
+// Returns a burst that holds the rate although timers fire late, without passing super-frames where
+// they would distort: two frames, or the bytes that the rate sends in 250 us if that is more.
 int64_t SensibleBurst(int64_t rate, int mtu);
 
 // netem (net/sched/sch_netem.c). Probabilities 0..1.
@@ -41,43 +42,44 @@ struct Netem {
   uint32_t limit = 100000;  // frames in the delay line
 };
 
-// All throw SystemError, and EnvironmentError where the kernel lacks the qdisc ("tbf", "netem"...).
+// All throw SystemError, and EnvironmentError if the kernel lacks the qdisc ("tbf", "netem"...).
 void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters);
 void AddNetem(Netlink& session, const QdiscPlace& place, const Netem& parameters);
 void AddPacketFifo(Netlink& session, const QdiscPlace& place, uint32_t packets);
-// A qdisc by its kernel name with its default parameters (codel, pie, red is not one, fq_codel).
+// Adds a qdisc by its kernel name with its default parameters (codel, pie, fq_codel; not red).
 void AddDefaultQdisc(Netlink& session, const QdiscPlace& place, const std::string& kind);
-// Puts the interface's default queue back; nothing there is no error.
+// Restores the interface's default queue; a missing qdisc is no error.
 void RemoveRootQdisc(Netlink& session, int ifindex);
-// The kernel name of the root qdisc: "noqueue", "tbf"...
+// Returns the kernel name of the root qdisc: "noqueue", "tbf"...
 std::string RootQdisc(Netlink& session, int ifindex);
-// A qdisc that is there. Its parent is kRootQdisc, or a class of the qdisc whose major number it
-// has.
+// A qdisc of an interface. Its parent is kRootQdisc, or a class of the qdisc with the parent's
+// major number.
 struct PresentQdisc {
   uint32_t parent = kRootQdisc;
   uint32_t handle = 0;
   std::string kind;
 };
 std::vector<PresentQdisc> Qdiscs(Netlink& session, int ifindex);
-// The one that lets a frame leave at the time that its sender gave it (SO_TXTIME): "fq" or "etf",
-// at the root or below every queue of a multi-queue root. Empty: there is none, and frames leave as
-// if they had no time (net/sched/sch_fq.c, sch_etf.c).
+// Returns the qdisc that sends a frame at the time that its sender gave it (SO_TXTIME): "fq" or
+// "etf", at the root or below every queue of a multi-queue root; "" if there is none, and frames
+// are sent as if they had no time (net/sched/sch_fq.c, sch_etf.c).
 std::string QdiscOfDepartureTimes(const std::vector<PresentQdisc>& present);
 
-// Whether packets that come in meet classifiers: a qdisc "ingress" or "clsact".
+// Whether incoming packets pass classifiers: a qdisc "ingress" or "clsact".
 bool HasIngressQdisc(Netlink& session, int ifindex);
 
-// Whether the kernel has (or can load) the qdisc; found by trying on a scratch namespace's
-// loopback. Throws SystemError where that namespace cannot be made (no privilege).
+// Whether the kernel has (or can load) the qdisc; tries it on a scratch namespace's loopback.
+// Throws SystemError if that namespace cannot be made (no privilege).
 bool HasQdisc(const std::string& kind);
-// The same in the calling thread's namespace, on "lo": 0, or ENOENT where the kernel lacks it
-// (other errors are of a qdisc that is there but wants options), or EPERM.
+// Tries the qdisc in the calling thread's namespace, on "lo". Returns 0, ENOENT if the kernel lacks
+// it (other errors are of a qdisc that exists but needs options), or EPERM.
 int TryQdisc(const std::string& kind);
 
-// iproute2's delay distribution table ("normal", "pareto", "paretonormal"). EnvironmentError where
-// it is not installed.
+// Loads iproute2's delay distribution table ("normal", "pareto", "paretonormal"). Throws
+// EnvironmentError if it is not installed.
 std::vector<int16_t> LoadDistribution(const std::string& name);
-// The format: integers separated by white space, '#' starts a comment. UsageError on anything else.
+// Parses such a table: integers separated by white space, '#' starts a comment. Throws UsageError
+// on anything else.
 std::vector<int16_t> ParseDistribution(std::string_view text);
 
 }  // namespace viaduct::sys

@@ -26,11 +26,11 @@ TEST(QdiscOfDepartureTimesTest, IsNoneWhereAFrameMayMeetAnother) {
   EXPECT_EQ(
       QdiscOfDepartureTimes({mq, {Class(0x8001, 1), 0, "fq"}, {Class(0x8001, 2), 0, "pfifo_fast"}}),
       "");
-  // What frames leave by when a token bucket lets them is its business.
+  // Below a token bucket no qdisc counts: the token bucket decides when frames are sent.
   EXPECT_EQ(QdiscOfDepartureTimes(
                 {{kRootQdisc, QdiscHandle(1), "tbf"}, {Class(1, 1), QdiscHandle(2), "fq"}}),
             "");
-  // Of another qdisc's classes.
+  // A child of another qdisc's class does not count.
   EXPECT_EQ(QdiscOfDepartureTimes({mq, {Class(0x8002, 1), 0, "fq"}}), "");
   EXPECT_EQ(QdiscOfDepartureTimes({{kRootQdisc, QdiscHandle(1), "clsact"}}), "");
 }

@@ -1,4 +1,4 @@
-// Reading a namespace's routes (rtnetlink(7), RTM_GETROUTE).
+// Reads a namespace's routes (rtnetlink(7), RTM_GETROUTE).
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ struct DumpedRoute {
   uint8_t protocol = 0;
   uint32_t table = 0;  // RT_TABLE_MAIN, RT_TABLE_LOCAL...
   uint32_t metric = 0;
-  // Those that the kernel uses: neither dead nor without a carrier where that counts. Empty for
-  // types that send nowhere.
+  // The next hops that the kernel uses: neither dead nor without a carrier where that counts. Empty
+  // for types that send nowhere.
   std::vector<RouteHop> hops;
 };
 
-// All routes of both families, of all tables; without those that the kernel cached. Throws
+// Returns all routes of both families, of all tables, without those that the kernel cached. Throws
 // SystemError.
 std::vector<DumpedRoute> DumpRoutes(NetlinkSocket& socket);
 
-// The route by which packets for a destination leave (RTM_F_FIB_MATCH), with all its next hops; a
-// local one for the namespace's own addresses. None: there is no route, or one that refuses. Throws
-// SystemError.
+// Returns the route by which packets for a destination leave (RTM_F_FIB_MATCH), with all its next
+// hops; a local one for the namespace's own addresses; nothing if there is no route, or one that
+// refuses. Throws SystemError.
 std::optional<DumpedRoute> LookUpRoute(NetlinkSocket& socket, const wire::IpAddress& destination);
 
 }  // namespace viaduct::sys

@@ -52,7 +52,8 @@ std::optional<SimpleRoute> ReadRoute(const nlmsghdr* answer, const wire::IpAddre
   return route;
 }
 
-// What the answer says; nothing if the kernel has none (or an error instead, as for "unreachable").
+// Returns the content of the answer; nothing if the kernel has none (or sends an error instead, as
+// for "unreachable").
 template <class Found>
 std::optional<Found> Ask(Netlink& session, NetlinkMessage& message, const char* attempted,
                          const std::function<std::optional<Found>(const nlmsghdr*)>& read) {
@@ -148,7 +149,7 @@ bool HasDefaultRules(Netlink& session, wire::Family family) {
 
 namespace {
 
-// Whether a list of the kernel's has entries; not if the kernel lacks the subject.
+// Whether a list of the kernel has entries; false if the kernel lacks the subject.
 bool HasEntries(int namespace_fd, int netlink_family, NetlinkMessage& query) {
   bool any = false;
   try {

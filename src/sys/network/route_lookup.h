@@ -1,4 +1,4 @@
-// What the kernel of a namespace would do with packets for one destination.
+// The treatment of packets for one destination by the kernel of a namespace.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,28 @@ struct SimpleRoute {
   wire::IpAddress next_hop;  // the gateway, or the destination itself
 };
 
-// The route that the kernel finds (RTM_F_FIB_MATCH) for packets with this TOS (IPv4, without the
-// ECN bits), if it is a simple one; not for what is local.
+// Returns the route that the kernel finds (RTM_F_FIB_MATCH) for packets with this TOS (IPv4,
+// without the ECN bits), if it is a simple one and not a local one.
 std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddress& destination,
                                            uint8_t tos);
 
-// Whether an exception to its routes (a path MTU that it was told, a redirect) holds for packets
-// with this destination.
+// Whether an exception to the kernel's routes (a path MTU that it received, a redirect) holds for
+// packets with this destination.
 bool HasException(Netlink& session, const wire::IpAddress& destination);
 
-// How many exceptions to IPv6 routes the namespace has (fib_rt_cache of /proc/net/rt6_stats).
+// Returns the number of exceptions to the namespace's IPv6 routes (fib_rt_cache of
+// /proc/net/rt6_stats).
 uint64_t CountExceptions(int namespace_fd);
 
-// The address that frames for a neighbour get; nothing if the kernel does not know it (yet).
+// Returns the MAC address for frames to a neighbour; nothing if the kernel does not know it (yet).
 std::optional<wire::MacAddress> FindNeighbour(Netlink& session, int ifindex,
                                               const wire::IpAddress& address);
 
-// Whether the destination alone decides on routes: there are no rules but those of a new namespace.
+// Whether the destination alone decides on routes: there are no rules except those of a new
+// namespace.
 bool HasDefaultRules(Netlink& session, wire::Family family);
 
-// Whether the namespace may do more to packets than its routes say: it has nftables, or IPsec
+// Whether the namespace may do more to packets than its routes require: it has nftables, or IPsec
 // policies.
 bool HasPacketRules(int namespace_fd);
 

@@ -5,7 +5,7 @@
 namespace viaduct::sys {
 namespace {
 
-constexpr uint32_t kLargestShortTable = 255;  // what rtm_table holds; others need RTA_TABLE
+constexpr uint32_t kLargestShortTable = 255;  // maximum of rtm_table; larger ones need RTA_TABLE
 
 int FlagsOf(RouteAction action) {
   switch (action) {
@@ -44,7 +44,7 @@ rtmsg HeaderOf(bool is_delete, const RouteEntry& route) {
   return header;
 }
 
-// The rtnexthop of a hop and its attribute, as in RTA_MULTIPATH.
+// Appends the rtnexthop of a hop and its attribute, as in RTA_MULTIPATH.
 void AppendHop(std::vector<char>& bytes, const RouteEntry& route, const RouteHop& hop) {
   const size_t length = hop.gateway ? static_cast<size_t>(hop.gateway->Length()) : 0;
   rtnexthop header{};

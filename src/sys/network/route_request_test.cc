@@ -10,14 +10,14 @@
 namespace viaduct::sys {
 namespace {
 
-// "" for `gateway` means none.
+// Makes a hop; "" for `gateway` means none.
 RouteHop MakeHop(const std::string& gateway, int ifindex) {
   RouteHop hop{.ifindex = ifindex};
   if (!gateway.empty()) hop.gateway = wire::IpAddress::Parse(gateway);
   return hop;
 }
 
-// By interface 5.
+// Makes a route through interface 5.
 RouteEntry MakeEntry(const char* destination, const std::string& gateway) {
   return {.destination = wire::IpPrefix::Parse(destination),
           .hops = {MakeHop(gateway, 5)},
@@ -90,7 +90,7 @@ TEST(RouteRequest, AGatewayIsOnLinkOnlyOfAnInterfaceAndWhereAsked) {
   EXPECT_EQ(HeaderOf(RouteRequest(RouteAction::kCreate, entry)).rtm_flags, 0u);
 }
 
-// "GATEWAY/IFINDEX/FLAGS" of every next hop in RTA_MULTIPATH, as the kernel reads it.
+// Returns "GATEWAY/IFINDEX/FLAGS" of every next hop in RTA_MULTIPATH, as the kernel reads it.
 std::vector<std::string> HopsOf(const NetlinkMessage& message, wire::Family family) {
   std::vector<std::string> hops;
   nlattr* multipath = Find(message, RTA_MULTIPATH);

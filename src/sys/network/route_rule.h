@@ -1,4 +1,4 @@
-// Rules that say which of a namespace's routing tables are asked (ip-rule(8)).
+// Rules that select which of a namespace's routing tables are looked up (ip-rule(8)).
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace viaduct::sys {
 
-// A table is asked for packets from one prefix to another. Both are of one family; those of length
-// 0 hold all addresses.
+// A rule by which a table is looked up for packets from one prefix to another. Both prefixes are of
+// one family; one of length 0 contains all addresses.
 struct RouteRule {
   wire::IpPrefix from, to;
   uint32_t table = 0;
-  uint32_t priority = 0;  // the least is first; 0: before those that there are, but for the local
-  // Only for what comes in on this interface ("lo": what programs of the namespace send); empty:
-  // for all.
+  uint32_t priority = 0;  // lowest first; 0: before all existing rules but the local one
+  // The rule is only for packets that arrive on this interface ("lo": packets that programs of the
+  // namespace send); empty: for all packets.
   std::string incoming = {};
 };
 
-// The request that adds a rule (RTM_NEWRULE); EEXIST if there is the same one.
+// Returns the request that adds a rule (RTM_NEWRULE); EEXIST if the same rule exists.
 NetlinkMessage RuleRequest(const RouteRule& rule);
 
 }  // namespace viaduct::sys

@@ -1,4 +1,4 @@
-// What the kernel's tables of routes say.
+// The content of the kernel's tables of routes.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace viaduct::sys {
 
-// The destinations of the unicast routes of all tables, in no order; a default route's has length
+// Returns the destinations of the unicast routes of all tables, in no order; a default route's has
+// length 0. Throws SystemError.
 // 0. Throws SystemError.
 std::vector<wire::IpPrefix> RouteDestinations(Netlink& session, wire::Family family);
 

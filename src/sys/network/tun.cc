@@ -16,7 +16,7 @@
 namespace viaduct::sys {
 namespace {
 
-// A descriptor of no device yet, and the request for one of this name.
+// Returns a descriptor without a device yet, and the request for a device of this name.
 UniqueFd OpenClone(const std::string& name, ifreq* request) {
   if (name.empty() || name.size() >= IFNAMSIZ) {
     throw UsageError("TUN device name \"" + name + "\": 1 to 15 characters");
@@ -75,7 +75,7 @@ std::vector<UniqueFd> OpenTap(const std::string& name, int queues) {
       }
       throw SystemError("attach to TAP device " + name, errno);
     }
-    // Whoever had a persistent device before may have wanted another header (QEMU).
+    // An earlier user of a persistent device may have set another header (QEMU).
     int header = 10;  // sizeof(struct virtio_net_hdr)
     SystemCall("ioctl TUNSETVNETHDRSZ of TAP device " + name,
                ioctl(fd.get(), TUNSETVNETHDRSZ, &header));
@@ -110,7 +110,7 @@ void ResetTap(int namespace_fd, int ifindex) {
       }
       return;
     } catch (const UsageError&) {
-      usleep(10000);  // its reader is about to end
+      usleep(10000);  // open elsewhere: the reader is about to end
     }
   }
 }

@@ -11,29 +11,28 @@
 namespace viaduct::sys {
 
 // Makes the device in the given namespace, persistent (it stays without a descriptor), IFF_NO_PI;
-// down. Throws EnvironmentError where the kernel has no TUN.
+// down. Throws EnvironmentError if the kernel has no TUN.
 void CreateTun(int namespace_fd, const std::string& name);
-// The descriptor of a device that CreateTun() made; non-blocking. One at a time (EBUSY).
+// Opens a device that CreateTun() made; non-blocking. One descriptor at a time (EBUSY).
 UniqueFd OpenTun(int namespace_fd, const std::string& name);
 
-// The descriptors of a TAP device in the thread's namespace, one for each of `queues` (more than
+// Opens a TAP device in the thread's namespace, with a descriptor for each of `queues` (more than
 // one: IFF_MULTI_QUEUE); non-blocking, IFF_NO_PI | IFF_VNET_HDR. The kernel leaves checksums and
-// the cutting of TCP segments to whoever reads them (TUNSETOFFLOAD: io::TunPort has it undone), and
-// spreads flows over the
-// queues. A device that is not there is made, down, and ends with its descriptors; one that is
-// there must be persistent and of as many queues (`ip tuntap add NAME mode tap [multi_queue]`).
-// Throws UsageError where it is something else or in use, EnvironmentError where the kernel has no
-// TUN, SystemError.
+// the cutting of TCP segments to the reader (TUNSETOFFLOAD: io::TunPort undoes this), and spreads
+// flows over the queues. Makes the device, down, if it does not exist; it then ends with its
+// descriptors. An existing device must be persistent and have as many queues (`ip tuntap add NAME
+// mode tap [multi_queue]`). Throws UsageError if it is something else or in use, EnvironmentError
+// if the kernel has no TUN, SystemError.
 std::vector<UniqueFd> OpenTap(const std::string& name, int queues);
-// How many frames the kernel has dropped because nobody read them from the device, since it was
-// made. 0 if it is gone.
+// Returns the number of frames that the kernel has dropped since the device was made because no
+// process read them. 0 if the device is gone.
 uint64_t TapDrops(int namespace_fd, int ifindex);
-// Removes a device that OpenTap() made, also one that a descriptor has been used to make persistent
-// (TUNSETPERSIST), or is open. Nothing if it is gone. Throws SystemError.
+// Removes a device that OpenTap() made, even if it is open or a descriptor has been used to make it
+// persistent (TUNSETPERSIST). Does nothing if it is gone. Throws SystemError.
 void RemoveTap(int namespace_fd, int ifindex);
-// Has the kernel do itself again what OpenTap() had it leave to the reader, if the device of one
-// queue is still there: for a reader that was killed. Waits a while for it to be closed; leaves it
-// if another program has it open by then. Throws SystemError.
+// Makes the kernel do again what OpenTap() left to the reader, if the device of one queue still
+// exists: for a reader that was killed. Waits a while for the device to be closed; leaves it if
+// another program still has it open. Throws SystemError.
 void ResetTap(int namespace_fd, int ifindex);
 
 }  // namespace viaduct::sys

@@ -18,7 +18,7 @@ int PathMtu(const wire::IpAddress& address) {
       SystemCall("socket", ::socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
   sockaddr_storage to{};
   to.ss_family = ipv4 ? AF_INET : AF_INET6;
-  constexpr uint16_t kAnyPort = 9;  // nothing is sent
+  constexpr uint16_t kAnyPort = 9;  // any port: no datagram is sent
   if (ipv4) {
     auto& place = reinterpret_cast<sockaddr_in&>(to);
     place.sin_port = htons(kAnyPort);

@@ -42,7 +42,7 @@ void BoundCapabilities() {
   for (int capability = 0;; ++capability) {
     const int is_there = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
     if (is_there < 0) return;  // the kernel knows no more
-    // Within a node of another lab they are barred already, and the right to bar them with them.
+    // In a node of another lab they are barred already, and so is the right to bar them.
     if (is_there == 0 || MayStay(capability)) continue;
     SystemCall("prctl PR_CAPBSET_DROP", prctl(PR_CAPBSET_DROP, capability, 0, 0, 0));
   }

@@ -5,18 +5,18 @@
 
 namespace viaduct::privilege {
 
-// What root's half needs: NET_ADMIN and NET_RAW for links and sockets, SYS_ADMIN for namespaces,
-// SETUID, SETGID and KILL for programs of the user, NET_BIND_SERVICE for protocols' ports below
-// 1024, DAC_OVERRIDE, CHOWN and FOWNER for /run and /proc/sys, SYS_PTRACE to see which processes
-// live in its namespaces, SYS_RESOURCE for socket buffers and priorities beyond the limits.
+// The capabilities that root's half needs: NET_ADMIN and NET_RAW for links and sockets, SYS_ADMIN
+// for namespaces, SETUID, SETGID and KILL for programs of the user, NET_BIND_SERVICE for protocols'
+// ports below 1024, DAC_OVERRIDE, CHOWN and FOWNER for /run and /proc/sys, SYS_PTRACE to see the
+// processes in its namespaces, SYS_RESOURCE for socket buffers and priorities beyond the limits.
 std::span<const int> OfRootsHalf();
 
-// Gives up all capabilities but these, of those that this process has: what is permitted, in effect
-// and ambient. Throws SystemError.
+// Drops all capabilities except these from those of this process: permitted, effective and ambient.
+// Throws SystemError.
 void KeepCapabilities(std::span<const int> capabilities);
 
-// Bars this process and its descendants, sudo among them, from all capabilities but those of root's
-// half and AUDIT_WRITE, which PAM needs wherever sudo is to work. Throws SystemError.
+// Bars this process and its descendants, including sudo, from all capabilities except those of
+// root's half and AUDIT_WRITE, which PAM needs for sudo to work. Throws SystemError.
 void BoundCapabilities();
 
 }  // namespace viaduct::privilege

@@ -30,9 +30,9 @@
 namespace viaduct::privilege {
 namespace {
 
-std::optional<ipc::Connection> the_steward;  // of this process: the connection to it
+std::optional<ipc::Connection> the_steward;  // this process's connection to the steward
 
-// Receives one message. None: the other end has closed.
+// Receives one message; returns nothing if the other end has closed.
 std::optional<ipc::Message> Receive(ipc::Connection& connection) {
   ipc::Message message;
   auto status = ipc::Connection::Status::kIncomplete;
@@ -50,12 +50,13 @@ void ForkSteward(const sys::Identity& user, ServiceEntries entries) {
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(ends.second.get(), user, entries);
   ends.second.reset();
   ipc::Connection steward(std::move(ends.first), kStewardService);
-  // Until it has left this process's group, what kills the whole group kills it too.
+  // Waits until the steward has left this process's group: before that, a signal that kills the
+  // whole group kills it too.
   if (!Receive(steward)) throw Error("root's half of the command did not start");
   the_steward.emplace(std::move(steward));
 }
 
-// Whose the other end of a connection is; nobody's (-1) where it is no connection.
+// Returns the user at the other end of a connection; -1 if it is no connection.
 uid_t PeerOf(int connection) {
   int type = 0;
   socklen_t length = sizeof type;
@@ -66,7 +67,8 @@ uid_t PeerOf(int connection) {
   return type == SOCK_SEQPACKET ? peer.uid : -1;
 }
 
-// Started by sudo, which is not kept for as long as the steward is needed.
+// Becomes root's half in a process that sudo started. Forks the steward and exits, because sudo
+// must not run as long as the steward.
 [[noreturn]] void BeRootsHalf(const sys::Identity& user, ServiceEntries entries) {
   if (geteuid() != 0 || PeerOf(STDIN_FILENO) != user.uid) {
     throw UsageError(fmt::format("{} is for the command itself, through sudo", kRootsHalfWord));
@@ -75,7 +77,7 @@ uid_t PeerOf(int connection) {
   sys::Pipe confined = sys::MakePipe();
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, entries);
   confined.write.reset();
-  // The steward closes its end once it has left the session, on which sudo hangs up.
+  // Waits until the steward closes its end: it has then left the session, which sudo hangs up.
   char byte;
   (void)!read(confined.read.get(), &byte, sizeof byte);
   _exit(0);
@@ -85,17 +87,18 @@ void BecomeUser() {
   sys::BecomeInvokingUser();
   KeepCapabilities({});
   sys::ForbidNewPrivileges();
-  // Nothing of root's was in its memory; else its files in /proc were root's.
+  // Gives the process's files in /proc, which would be root's, to the user: its memory has held
+  // nothing of root's.
   SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
-// This command as sudo finds it, which looks in the system's folders only (secure_path,
+// Returns this command as sudo finds it: sudo looks in the system's folders only (secure_path,
 // sudoers(5)).
 std::string CommandForSudo() {
   const std::string installed = sys::FindProgramIn(
       fmt::format("/usr/local/sbin:/usr/local/bin:{}", sys::kSystemFolders), "viaduct");
   const std::filesystem::path own = sys::OwnProgram();
-  std::error_code error;  // of a program that is not there, or is another
+  std::error_code error;  // an absent or other program: not equivalent
   return std::filesystem::equivalent(installed, own, error) ? "viaduct" : own.string();
 }
 
@@ -106,7 +109,7 @@ std::string CommandForSudo() {
                   why, CommandForSudo()));
 }
 
-// Of what has been written to the pipe.
+// Returns the first line that has been written to the pipe.
 std::string FirstLine(int pipe) {
   std::array<char, 512> text;
   sys::SetNonBlocking(pipe);
@@ -128,14 +131,15 @@ std::string WhyNot(const std::string& sudos_words) {
                                : fmt::format("sudo refuses ({})", sudos_words);
 }
 
-// In the background, so that sudo neither reads from the terminal nor stays.
+// Starts root's half by sudo, in the background, so that sudo neither reads from the terminal nor
+// keeps running.
 void StartBySudo() {
   auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
   sys::Pipe words = sys::MakePipe();
   sys::LaunchOptions sudo;
   sudo.words = {"sudo", "-n", "-b", "--", sys::OwnProgram(), kRootsHalfWord};
   sudo.environment = sys::OwnEnvironment();
-  sys::SetVariable(*sudo.environment, "LC_ALL", "C");  // what it says is understood below
+  sys::SetVariable(*sudo.environment, "LC_ALL", "C");  // WhyNot() reads sudo's messages
   sudo.standard = {theirs.get(), -1, words.write.get()};
   try {
     sys::AwaitChild(sys::Launch(sudo));

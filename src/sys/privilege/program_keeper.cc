@@ -23,7 +23,7 @@ using ipc::Reply;
 // Time between SIGTERM and SIGKILL.
 constexpr Duration kTerminationTimeout = Duration::Milliseconds(500);
 
-// Ends all descendants of this process; the next round finds those forked meanwhile.
+// Ends all descendants of this process; the next round finds those that were forked meanwhile.
 void EndDescendants() {
   for (int round = 0; round < 5; ++round) {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -38,7 +38,7 @@ void EndDescendants() {
 
 void ProgramKeeper::Work(const char* name) {
   prctl(PR_SET_NAME, name);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become children of this process
   ipc::AllowLongAnswers(connection_.fd());
   const UniqueFd signals = sys::CatchSignals({SIGCHLD, SIGTERM, SIGINT});
   while (Serve(signals.get())) {
@@ -48,7 +48,7 @@ void ProgramKeeper::Work(const char* name) {
 
 // Waits for one event. Returns false if the work is over.
 bool ProgramKeeper::Serve(int signals) {
-  // poll() takes no notice of a descriptor below 0.
+  // poll() ignores a descriptor below 0.
   std::array<pollfd, 3> waits{
       {{connection_.fd(), POLLIN, 0}, {signals, POLLIN, 0}, {Watched(), POLLIN, 0}}};
   if (poll(waits.data(), waits.size(), -1) < 0) return errno == EINTR;
@@ -97,7 +97,7 @@ bool ProgramKeeper::Collect(int signals) {
     if (pid != pid_) continue;
     is_running_ = false;
     const int32_t report = status;
-    (void)!write(status_.get(), &report, sizeof report);  // a reader that has gone is no matter
+    (void)!write(status_.get(), &report, sizeof report);  // a closed reader is no error
   }
   return goes_on;
 }

@@ -1,5 +1,5 @@
-// What the keepers of a shell and of a joined node have in common: both start one program, and end
-// it with all that descends from it. And how the user's half asks them.
+// The common part of the keepers of a shell and of a joined node: both start one program, and end
+// it with all its descendants. And the requests of the user's half to them.
 #pragma once
 
 #include <string>
@@ -21,16 +21,17 @@ class ProgramKeeper {
   ProgramKeeper(const ProgramKeeper&) = delete;
   ProgramKeeper& operator=(const ProgramKeeper&) = delete;
 
-  // Serves until the connection ends or a signal comes; then the program has ended, with all that
-  // it left. `name` is the process's.
+  // Serves until the connection ends or a signal arrives; on return the program has ended, with all
+  // its descendants. `name` becomes the process's name.
   void Work(const char* name);
 
  protected:
-  // A request that is not about the program.
+  // Performs a request that is not about the program.
   virtual ipc::Reply Perform(ipc::Message& request) = 0;
-  // The network namespace in which the program is to be started. Called once, in this process.
+  // Returns the network namespace in which the program must be started. Called once, in this
+  // process.
   virtual int EnterNetwork(const ProgramOptions& program) = 0;
-  // A descriptor to be watched, or -1; and what is done when it is readable.
+  // Watched() returns a descriptor to be polled, or -1; Follow() is called when it is readable.
   virtual int Watched() const { return -1; }
   virtual void Follow() {}
 
@@ -45,16 +46,16 @@ class ProgramKeeper {
 
   ipc::Connection connection_;
   const sys::Identity user_;
-  UniqueFd status_;  // where the program's wait status goes
+  UniqueFd status_;  // the pipe for the program's wait status
   int pid_ = 0;
   bool is_running_ = false;
 };
 
-// The user's login shell, as the words of a command.
+// Returns the user's login shell, as the words of a command.
 std::vector<std::string> LoginShell();
-// Have the keeper start the program, signal its process group, and end it with what it left. The
+// Make the keeper start the program, signal its process group, and end it with its descendants. The
 // first returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
-// int32_t, when it ends; throws sys::ExecuteError, or Error if it cannot be started.
+// int32_t, when it ends; throws sys::ExecuteError, or Error if the program cannot be started.
 UniqueFd StartKeptProgram(ipc::Caller& keeper, const ProgramOptions& program);
 void SignalKeptProgram(ipc::Caller& keeper, int number);
 void EndKeptProgram(ipc::Caller& keeper);

@@ -18,7 +18,7 @@ namespace {
 using ipc::Member;
 using nlohmann::json;
 
-// This process's variables, except those that `changed` gives other values.
+// Returns this process's variables, except those to which `changed` gives other values.
 std::map<std::string, std::string> Variables(std::map<std::string, std::string> changed) {
   for (const std::string& variable : sys::OwnEnvironment()) {
     const size_t end = variable.find('=');
@@ -35,7 +35,7 @@ mode_t FileMask() {
   return mask;
 }
 
-// Bytes as the first 256 characters of Unicode, in UTF-8, and back.
+// Converts bytes to the first 256 characters of Unicode, in UTF-8, and back.
 std::string Widened(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

@@ -19,7 +19,7 @@ TEST(SpawnTest, OptionsSurviveTheJourney) {
   EXPECT_EQ(received.environment, program.environment);
   EXPECT_EQ(received.working_directory, "/var");
   EXPECT_EQ(received.standard_input, -1);
-  EXPECT_EQ(received.standard_output, 0);  // its place among the descriptors passed
+  EXPECT_EQ(received.standard_output, 0);  // the index among the passed descriptors
   EXPECT_EQ(received.standard_error, -1);
   EXPECT_FALSE(received.terminal);
   EXPECT_FALSE(received.new_privileges);

@@ -28,7 +28,8 @@
 namespace viaduct::privilege {
 namespace {
 
-// A pipe or terminal of the caller's must not stay open because a lab lives on.
+// Closes all descriptors but the connection: a pipe or terminal of the caller must not stay open
+// because a lab keeps running.
 UniqueFd KeepOnly(int connection) {
   UniqueFd kept(SystemCall("fcntl F_DUPFD", fcntl(connection, F_DUPFD_CLOEXEC, 3)));
   sys::DropStandardStreams();
@@ -41,7 +42,7 @@ void ForgetEnvironment() {
   setenv("PATH", sys::kSystemFolders, 1);
 }
 
-// The process whose name the connection bears, the user's, may run on time.
+// Lets the user's process, which made the connection (SO_PEERCRED), run on time.
 void FavourCaller(int connection) {
   ucred caller{};
   socklen_t length = sizeof caller;
@@ -49,7 +50,7 @@ void FavourCaller(int connection) {
   sys::AllowHighestPriority(caller.pid);
 }
 
-// Says why there is no steward. The connection may be closed already.
+// Reports why there is no steward. The connection may be closed already.
 void Refuse(int connection, const std::string& why) {
   const std::string text = ipc::EncodeError(kStewardService, EnvironmentError(why));
   for (const auto& packet : ipc::EncodeMessage(kStewardService, ipc::Answer::kError, 0, text)) {
@@ -63,7 +64,7 @@ void Refuse(int connection, const std::string& why) {
   try {
     entry.serve(std::move(connection), user);
   } catch (const std::exception&) {
-    status = 1;  // nobody to tell; the records under /run/viaduct remain for `viaduct clean`
+    status = 1;  // no client is left; the records under /run/viaduct remain for `viaduct clean`
   }
   sys::ExitForked(status);
 }
@@ -100,17 +101,17 @@ bool AnswerNext(ipc::Connection& connection, const sys::Identity& user, ServiceE
 
 UniqueFd Confine(int connection, const sys::Identity& user) {
   sys::TakeRootsLimits();
-  setsid();  // Ctrl-C in the caller's terminal is the caller's alone
+  setsid();  // Ctrl-C in the caller's terminal must reach only the caller
   sys::ResetSignals();
   sys::UnblockSignals();
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // write(2) says EFBIG instead
+  signal(SIGXFSZ, SIG_IGN);  // write(2) returns EFBIG instead
   signal(SIGHUP, SIG_IGN);
   UniqueFd kept = KeepOnly(connection);
   umask(022);
   SystemCall("chdir /", chdir("/"));
-  // Programs of a run that root itself started are root's programs, with all that root may, and
-  // with root's own variables (OVS_RUNDIR).
+  // Programs of a run that root itself started are root's programs, with all rights of root, and
+  // with root's variables (OVS_RUNDIR).
   if (user.uid != 0) {
     ForgetEnvironment();
     BoundCapabilities();
@@ -124,7 +125,7 @@ void RunSteward(int connection, const sys::Identity& user, ServiceEntries entrie
   try {
     prctl(PR_SET_NAME, "viaduct-steward");
     ipc::Connection kept(Confine(connection, user), kStewardService);
-    signal(SIGCHLD, SIG_IGN);  // its services need not be waited for
+    signal(SIGCHLD, SIG_IGN);  // the steward does not wait for services
     FavourCaller(kept.fd());
     kept.Send(ipc::Answer::kReply, 0, "{}");
     pollfd wait{kept.fd(), POLLIN, 0};

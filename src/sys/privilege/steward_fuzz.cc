@@ -1,5 +1,5 @@
-// Whatever the user's half sends, the steward either accepts it or refuses it with an Error, and
-// the words of a program reach it unchanged. The first byte chooses which.
+// The steward either accepts what the user's half sends or refuses it with an Error, and the words
+// of a program reach it unchanged. The first byte chooses between these two tests.
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ void Deliver(int ours, ipc::Connection& steward, std::span<const std::byte> pack
   if (goes_on && recv(ours, &answer, sizeof answer, MSG_DONTWAIT) <= 0) __builtin_trap();
 }
 
-// A steward without services refuses every well-formed request, and ends the connection of anything
+// A steward without services refuses every well-formed request, and ends the connection on anything
 // else.
 void AskSteward(std::string_view rest) {
   std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
@@ -37,13 +37,13 @@ void AskSteward(std::string_view rest) {
   }
 }
 
-// Accepted words reach the program as they were.
+// Accepted words reach the program unchanged.
 void AskForProgram(std::string_view payload) {
   ipc::Message request;
   request.payload = payload;
   const privilege::ProgramOptions program = privilege::DecodeProgram(request);
   for (const int fd : {program.standard_input, program.standard_output, program.standard_error}) {
-    if (fd >= 0) __builtin_trap();  // none was passed
+    if (fd >= 0) __builtin_trap();  // no descriptor was passed
   }
   const auto again = nlohmann::json(program).get<privilege::ProgramOptions>();
   if (again.arguments != program.arguments || again.environment != program.environment) {

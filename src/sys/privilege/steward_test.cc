@@ -17,7 +17,7 @@ using testing::HasSubstr;
 // The user's end of a connection to a steward without services.
 class StewardTest : public testing::Test {
  protected:
-  // Returns the error by which the steward answers a request.
+  // Returns the error that is the steward's answer to a request.
   std::string RefusalOf(ipc::Code code, const std::string& payload) {
     ours_.Send(code, 1, payload);
     goes_on_ = AnswerNext(steward_, {}, {});

@@ -14,7 +14,7 @@ namespace viaduct::sys {
 // Waits until this child process has ended and returns its wait status.
 int AwaitChild(pid_t pid);
 
-// A child process that does not outlive this object.
+// A child process that ends at the latest with this object.
 class Child {
  public:
   Child() = default;
@@ -24,12 +24,13 @@ class Child {
   Child& operator=(Child&& other) noexcept;
   ~Child();  // sends SIGKILL if it still runs, and waits
 
-  pid_t pid() const { return pid_; }  // -1: there is none
+  pid_t pid() const { return pid_; }  // -1: no child
   // Waits for the end of the child and returns its wait status (waitpid(2)).
   int Wait();
-  // The same with a limit: returns nothing if the child still runs after `timeout`.
+  // Waits for the end of the child like Wait(), but returns nothing if it still runs after
+  // `timeout`.
   std::optional<int> WaitFor(Duration timeout);
-  // Does nothing if the child has ended.
+  // Sends a signal; does nothing if the child has ended.
   void Signal(int signal);
 
  private:
@@ -43,7 +44,7 @@ struct ProgramResult {
   std::string output;  // standard output and error
 };
 // Runs a program to its end, with `input` as its standard input and default signals. The first word
-// is looked up in PATH. Throws SystemError.
+// is searched in PATH. Throws SystemError.
 ProgramResult RunProgram(const std::vector<std::string>& words, const std::string& input = "");
 
 }  // namespace viaduct::sys

@@ -16,21 +16,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of the program or library that has this code: a user's own program may be anywhere,
-// but it is linked with the library that was installed with the companions.
+// Returns the folder of the program or library that has this code: a user's own program may be
+// anywhere, but it is linked with the library that was installed with the companions.
 fs::path OwnFolder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&OwnFolder), &info) == 0) return "";
   std::error_code error;
-  // Of a program it is what it was called by: "viaduct" would be looked up in the working
-  // directory.
+  // For a program, dladdr(3) returns the name by which it was called: "viaduct" would be searched
+  // in the working directory.
   if (!fs::path(info.dli_fname).is_absolute()) return "";
   const fs::path file = fs::canonical(info.dli_fname, error);
   return error ? "" : file.parent_path();
 }
 
-// Where what is installed may be, relative to this: PREFIX/bin, PREFIX/lib, PREFIX/lib/TRIPLET,
-// PREFIX/libexec/viaduct and its folder of examples; or the build folder and its folders.
+// Returns the folders relative to which installed files may be: PREFIX/bin, PREFIX/lib,
+// PREFIX/lib/TRIPLET, PREFIX/libexec/viaduct and its folder of examples; or the build folder and
+// its folders.
 std::vector<fs::path> Places() {
   const fs::path here = OwnProgram().parent_path(), own = OwnFolder();
   std::vector<fs::path> places = {here, here.parent_path()};

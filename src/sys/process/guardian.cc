@@ -18,14 +18,14 @@ namespace {
 
 [[noreturn]] void GuardianMain(int connection, const sigset_t& mask,
                                const std::function<void(int)>& work) {
-  setsid();  // Ctrl-C in this terminal reaches only the command
+  setsid();  // Ctrl-C in this terminal must reach only the command
   prctl(PR_SET_NAME, "viaduct-guard");
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     signal(signal_number, SIG_IGN);
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   constexpr char kReady = 0;
-  // Fails if the guarded process has ended already, which `work` will notice.
+  // Fails if the guarded process has ended already, which `work` will detect.
   (void)!send(connection, &kReady, sizeof kReady, MSG_NOSIGNAL);
   int status = 0;
   try {
@@ -40,7 +40,7 @@ namespace {
 
 Guardian::Guardian(const std::function<void(int connection)>& work) {
   auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
-  // No signal may reach the guardian before it ignores them.
+  // Blocks all signals: none may reach the guardian before it ignores them.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -56,7 +56,8 @@ Guardian::Guardian(const std::function<void(int connection)>& work) {
   AwaitReady();
 }
 
-// Until it has left this process's group, what kills the whole group kills it too.
+// Waits until the guardian has left this process's group: before that, a signal that kills the
+// whole group kills it too.
 void Guardian::AwaitReady() {
   char byte;
   while (recv(connection_.get(), &byte, sizeof byte, 0) < 0 && errno == EINTR) {
@@ -68,7 +69,7 @@ Guardian::~Guardian() {
   try {
     AwaitChild(pid_);
   } catch (const SystemError&) {
-    return;  // a user's program waits for all its children, or ignores them (SIGCHLD)
+    return;  // a user's program may wait for all its children, or ignore SIGCHLD
   }
 }
 

@@ -1,4 +1,4 @@
-// A process that cleans up after this one, however this one ends.
+// A process that cleans up after this process, however this one ends.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,14 @@
 
 namespace viaduct::sys {
 
-// It must be forked while this process has a single thread; it keeps the privileges of that moment.
-// It survives the signals of this process's terminal and, once constructed, signals that kill this
-// process's group.
+// Forks the guardian, which must happen while this process has a single thread; the guardian keeps
+// the privileges of that moment. It survives the signals of this process's terminal and, once
+// constructed, signals that kill this process's group.
 class Guardian {
  public:
   // `work` runs in the forked process with its end of a SOCK_SEQPACKET connection. When the
-  // connection closes (this process has destroyed the guardian, or died), it must clean up and
-  // return. Exceptions it throws are ignored: nobody is left to report them to.
+  // connection closes (this process has destroyed the guardian, or has ended), `work` must clean up
+  // and return. Exceptions that it throws are ignored: there is no process left to report them to.
   explicit Guardian(const std::function<void(int connection)>& work);
   // Closes the connection and waits until the guardian has cleaned up.
   ~Guardian();

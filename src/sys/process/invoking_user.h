@@ -1,4 +1,4 @@
-// The user on whose behalf root acts.
+// The user for whom root acts.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,19 @@ struct Identity {
   gid_t gid = 0;
 };
 
-// SUDO_UID and SUDO_GID if this process is root and the former is set, else the user of this
-// process. Without SUDO_GID it is the user's group in passwd(5), and EnvironmentError where that
-// has no such user. Throws UsageError if they are not numbers.
+// Returns SUDO_UID and SUDO_GID if this process is root and the former is set, else the user of
+// this process. Without SUDO_GID the group is the user's in passwd(5); throws EnvironmentError if
+// that has no such user. Throws UsageError if they are not numbers.
 Identity InvokingUser();
 
 // Changes this process's identity permanently: user, group, and the supplementary groups of the
 // user. Throws SystemError.
 void Become(const Identity& identity);
-// The same for the invoking user, whose HOME, USER, LOGNAME and SHELL are then in the environment;
-// does nothing if this process runs as that user already.
+// Changes this process's identity permanently to the invoking user, and puts the user's HOME, USER,
+// LOGNAME and SHELL into the environment; does nothing if this process runs as that user already.
 void BecomeInvokingUser();
 
-// From now on no program that this process executes has more rights than it (PR_SET_NO_NEW_PRIVS):
+// Makes no program that this process executes have more rights than it (PR_SET_NO_NEW_PRIVS):
 // neither set-uid bits nor capabilities of files count. Throws SystemError.
 void ForbidNewPrivileges();
 

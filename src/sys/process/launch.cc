@@ -26,7 +26,7 @@ namespace {
 
 using Step = LaunchError::Step;
 
-// What the new process writes when a step fails.
+// The report of the new process when a step fails.
 struct Report {
   Step step = Step::kPrepare;
   int error = 0;
@@ -44,7 +44,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 void EnterGroup(const LaunchOptions& options, pid_t parent) {
   if (options.death_signal != 0) {
     SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, options.death_signal));
-    if (getppid() != parent) ExitForked(127);  // it has ended before
+    if (getppid() != parent) ExitForked(127);  // the parent has ended already
   }
   if (options.group == LaunchOptions::Group::kOwn) SystemCall("setpgid", setpgid(0, 0));
   if (options.group == LaunchOptions::Group::kOwnSession) SystemCall("setsid", setsid());
@@ -59,7 +59,7 @@ int DuplicateForProgram(int fd) {
 
 void TakeDescriptors(const LaunchOptions& options) {
   constexpr std::string_view kAttempted = "set standard input and output";
-  // Moves them above 2 first, so that none is overwritten before it is used.
+  // Moves the descriptors above 2 first, so that none is overwritten before it is used.
   std::array<int, 3> sources;
   for (size_t i = 0; i < sources.size(); ++i) {
     sources[i] = SystemCall(kAttempted, DuplicateForProgram(options.standard[i]));
@@ -79,13 +79,14 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   if (!folder.empty()) SystemCall("working directory " + folder, chdir(folder.c_str()));
   step = Step::kDescriptors;
   TakeDescriptors(options);
-  // Not before: those of the parent are still open, so that no number below the limit is free.
+  // Restores the limit only now: before, the parent's descriptors are still open, so that no number
+  // below the limit is free.
   if (options.former_descriptor_limit) {
     RestoreDescriptorLimit();
     RestoreCallersLimits();
   }
   step = Step::kTerminal;
-  // As the user, and without taking it from another session (tty_ioctl(4)).
+  // Takes the terminal as the user, and not from another session (tty_ioctl(4)).
   if (options.terminal) SystemCall("take the terminal", ioctl(STDIN_FILENO, TIOCSCTTY, 0));
   step = Step::kExecute;
   const std::vector<char*> words = Pointers(options.words);
@@ -94,16 +95,15 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
     environment = Pointers(*options.environment);
     environ = environment.data();
   }
-  // With a path execvp(3) is not used, because it runs a file that is not an executable with
-  // /bin/sh.
+  // Uses execv(3) for a path, because execvp(3) runs a file that is not an executable with /bin/sh.
   const bool is_path = options.words[0].find('/') != std::string::npos;
   SystemCall("execute " + options.words[0], (is_path ? execv : execvp)(words[0], words.data()));
 }
 
-// In the new process.
+// Runs in the new process: executes the program, or reports the error and exits.
 [[noreturn]] void BecomeOrReport(const LaunchOptions& options, pid_t parent, int pipe) {
-  // It is closed when the program is executed, and must not be one of the descriptors 0 to 2
-  // before.
+  // The descriptor is closed when the program is executed; before that it must not be one of the
+  // descriptors 0 to 2.
   const int report_fd = pipe > STDERR_FILENO ? pipe : fcntl(pipe, F_DUPFD_CLOEXEC, 3);
   Report report;
   try {
@@ -121,7 +121,7 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   ExitForked(127);
 }
 
-// Whether there is a report.
+// Returns whether there is a report, and reads it.
 bool Receive(int pipe, Report& report) {
   ssize_t got = 0;
   do {
@@ -130,7 +130,7 @@ bool Receive(int pipe, Report& report) {
   return got == sizeof report;
 }
 
-// Returns whether there is something to be read before the asker has gone.
+// Returns whether there is something to read before the asker has closed.
 bool AwaitReport(int pipe, int asker) {
   std::array<pollfd, 2> waits{{{pipe, POLLIN, 0}, {asker, 0, 0}}};
   while (poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR) {

@@ -1,4 +1,4 @@
-// Starting a program.
+// Starts a program.
 #pragma once
 
 #include <sys/types.h>
@@ -23,31 +23,31 @@ void UnsetVariable(Environment& environment, std::string_view name);
 struct LaunchOptions {
   // The process group of a launched program.
   enum class Group {
-    kParents,  // Ctrl-C on the terminal reaches it
-    kOwn,      // a process group of its own
+    kParents,  // Ctrl-C on the terminal reaches the program
+    kOwn,      // a separate process group
     kOwnSession,
   };
 
-  std::vector<std::string> words;  // argv; the first: looked up in the PATH of `environment`
-  std::optional<Environment> environment;   // default: this process's
-  std::string folder;                       // its working directory; "": this process's
+  std::vector<std::string> words;          // argv; the first: searched in the PATH of `environment`
+  std::optional<Environment> environment;  // default: this process's
+  std::string folder;                      // the program's working directory; "": this process's
   std::array<int, 3> standard{-1, -1, -1};  // input, output, error; -1: /dev/null
-  std::vector<int> inherited;               // further descriptors, kept under the same numbers
+  std::vector<int> inherited;               // further descriptors, passed under the same numbers
   Group group = Group::kParents;
-  bool terminal = false;         // new session; its input becomes the controlling terminal
+  bool terminal = false;         // new session; standard input becomes its controlling terminal
   bool default_signals = false;  // ResetSignals(); no signal is blocked in any case
   // RestoreDescriptorLimit(), and in root's half RestoreCallersLimits().
   bool former_descriptor_limit = false;
-  // A socket: whoever waits for the program. It is given up once that is closed: its folder or file
-  // may be in a file system that does not answer.
+  // A socket of the process that waits for the program. The launch is given up once it is closed:
+  // the program's folder or file may be in a file system that does not answer.
   int asker = -1;
-  int death_signal = 0;  // sent to it when the calling thread, its parent, ends
+  int death_signal = 0;  // sent to the program when its parent, the calling thread, ends
   // Called in the new process after its process group is set and before its working directory and
-  // descriptors are. Launch() throws what it throws.
+  // descriptors are. Launch() rethrows its exceptions.
   std::function<void()> prepare;
 };
 
-// Why a program could not be started: "execute NAME: No such file or directory".
+// The error of a program that could not be started: "execute NAME: No such file or directory".
 class LaunchError : public SystemError {
  public:
   enum class Step : int { kPrepare, kFolder, kDescriptors, kTerminal, kExecute };

@@ -19,7 +19,7 @@
 namespace viaduct::sys {
 namespace {
 
-// What the program writes to its standard output.
+// Returns the program's standard output.
 std::string OutputOf(LaunchOptions options) {
   Pipe pipe = MakePipe();
   options.standard[1] = pipe.write.get();
@@ -58,7 +58,7 @@ TEST(LaunchTest, EveryVariableArrivesWhole) {
   EXPECT_THAT(OutputOf(options), testing::HasSubstr(expected));
 }
 
-// As one whose folder is in a file system that does not answer.
+// The program hangs as if its folder were in a file system that does not answer.
 TEST(LaunchTest, OneThatHangsIsGivenUpWhenNobodyWaitsForIt) {
   auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
   LaunchOptions options = Shell("true");
@@ -83,7 +83,7 @@ TEST(LaunchTest, InheritsOnlyWhatItIsGiven) {
   LaunchOptions options = Shell("ls /proc/self/fd | wc -l; test -e /proc/$$/fd/$0 && echo given");
   options.words.push_back(std::to_string(given.read.get()));
   options.inherited = {given.read.get()};
-  EXPECT_EQ(OutputOf(options), "5\ngiven\n");  // 0 to 2, the given one, and the folder itself
+  EXPECT_EQ(OutputOf(options), "5\ngiven\n");  // 0 to 2, the given one, and the folder itself's
 }
 
 TEST(LaunchTest, StandardStreamsMayBeAnyDescriptors) {

@@ -33,8 +33,8 @@ std::string ReadStat(const std::string& process) {
   return length <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(length));
 }
 
-// Field `number` (1-based, at least 3) of a stat line; the name (field 2) is in parentheses and may
-// itself hold spaces and parentheses, so counting starts after the last one.
+// Returns field `number` (1-based, at least 3) of a stat line; the name (field 2) is in parentheses
+// and may itself hold spaces and parentheses, so counting starts after the last one.
 std::string_view StatField(std::string_view stat, int number) {
   const size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return {};
@@ -48,7 +48,7 @@ std::string_view StatField(std::string_view stat, int number) {
   }
 }
 
-// A field that is a number; 0 when malformed.
+// Returns a field that is a number; 0 when malformed.
 template <class Integer>
 Integer StatNumber(std::string_view stat, int number) {
   const std::string_view field = StatField(stat, number);
@@ -57,9 +57,9 @@ Integer StatNumber(std::string_view stat, int number) {
   return error == std::errc() && end == field.end() ? value : 0;
 }
 
-// How many clock ticks this process's time namespace adds to times since boot. The file is about
-// the namespace of its children, which is its own unless it has called unshare(2) since it was
-// executed.
+// Returns the clock ticks that this process's time namespace adds to times since boot. The file is
+// about the namespace of this process's children, which is this process's own unless it has called
+// unshare(2) since it was executed.
 int64_t AddedTicks() {
   constexpr int64_t kSecond = 1'000'000'000;
   const int64_t tick = kSecond / sysconf(_SC_CLK_TCK);
@@ -78,7 +78,7 @@ uint64_t StartTimeOf(std::string_view stat) {
   return shown == 0 ? 0 : shown - static_cast<uint64_t>(AddedTicks());
 }
 
-// Children by parent.
+// Returns the children of each process, by parent.
 std::multimap<int, int> ProcessTree() {
   std::multimap<int, int> children;
   for (const int pid : AllProcesses()) {
@@ -178,7 +178,7 @@ UniqueFd OpenPidFd(int pid) {
 }
 
 void TerminateProcesses(const std::vector<int>& pids, Duration timeout) {
-  // As many at once as there are descriptors.
+  // Handles as many processes at once as there are descriptors.
   for (auto next = pids.begin(); next != pids.end();) {
     std::vector<Victim> victims;
     for (; next != pids.end(); ++next) {
@@ -199,7 +199,7 @@ void AllowHighestPriority(pid_t pid) {
 }
 
 int TakeHighestPriority() {
-  // struct sched_attr of linux/sched/types.h, which C libraries do not have everywhere.
+  // The members of struct sched_attr of linux/sched/types.h, which not all C libraries have.
   struct {
     uint32_t size, policy;
     uint64_t flags;

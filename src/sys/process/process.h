@@ -1,5 +1,6 @@
-// Processes by identity: a pid alone is reused, a pid with its start time is not. What reads /proc
-// throws SystemError where descriptors or memory are short: none is taken for dead then.
+// Processes by identity: a pid alone is reused, a pid with its start time is not. Functions that
+// read /proc throw SystemError if descriptors or memory are short: no process is then taken for
+// dead.
 #pragma once
 
 #include <sys/types.h>
@@ -13,51 +14,53 @@
 
 namespace viaduct::sys {
 
-// Clock ticks since boot at which the process started, the same in all time namespaces
-// (time_namespaces(7)), but for one tick where their clocks differ by parts of one; 0: no such
+// Returns the clock ticks since boot at which the process started, the same in all time namespaces
+// (time_namespaces(7)), except for one tick if their clocks differ by fractions of one; 0: no such
 // process.
 uint64_t ProcessStartTime(int pid);
-uint64_t OwnStartTime();  // also where /proc shows another pid namespace
-// Field 22 of the text of /proc/PID/stat, which counts in the reader's time namespace; 0 when
-// malformed. (The program's name within the text may contain any characters.)
+uint64_t OwnStartTime();  // works even if /proc shows another pid namespace
+// Returns field 22 of the text of /proc/PID/stat, which counts in the reader's time namespace; 0
+// when malformed. (The program's name within the text may contain any characters.)
 uint64_t ParseStartTime(std::string_view stat);
-// Whether the process that had this pid and start time, give or take a tick, still runs: within two
-// ticks no pid is used again.
+// Whether the process with this pid and start time, give or take a tick, still runs: within two
+// ticks no pid is reused.
 bool ProcessAlive(int pid, uint64_t start_time);
-// Whether the text of the file is of a process that does nothing any more: a zombie, or one that
-// the kernel is taking down, for which it may need a while (eBPF programs, memory, many sockets).
+// Whether the text of /proc/PID/stat is of a process that no longer runs: a zombie, or one that the
+// kernel is taking down, for which it may need a while (eBPF programs, memory, many sockets).
 bool HasEnded(std::string_view stat);
 
-// All processes that /proc shows.
+// Returns all processes that /proc shows.
 std::vector<int> AllProcesses();
 
-// All processes that came from this one, from /proc. Complete if this process is a child subreaper
-// (PR_SET_CHILD_SUBREAPER): then an orphan becomes its child.
+// Returns all descendants of this process, from /proc. Complete if this process is a child
+// subreaper (PR_SET_CHILD_SUBREAPER): an orphan then becomes its child.
 std::vector<int> Descendants();
 
-// pidfd_open(2): readable when the process ends. Throws SystemError (ESRCH).
+// Opens a pidfd (pidfd_open(2)), which is readable when the process ends. Throws SystemError
+// (ESRCH).
 UniqueFd OpenPidFd(int pid);
 
-// Ends a process created by fork(), without destructors, exit handlers or what a sanitizer does in
-// _exit(2): it would report the parent's threads as leaked and change the status.
+// Ends a process created by fork(), without destructors, exit handlers or the actions of a
+// sanitizer in _exit(2): it would report the parent's threads as leaked and change the status.
 [[noreturn]] void ExitForked(int status);
 
 // Sends SIGTERM to all, then SIGKILL to those that remain after `timeout`. Returns when all have
-// ended (for processes that are not our children, according to /proc), at the latest a second after
-// SIGKILL; where descriptors are short it does so with some after the others.
+// ended (for processes that are not children of this one, according to /proc), at the latest a
+// second after SIGKILL; if descriptors are short, handles the processes in several groups, one
+// after another.
 void TerminateProcesses(const std::vector<int>& pids, Duration timeout);
 
-// The scheduling priority of a process that must run on time (nice -20). What Allow... is called
-// for (0: this process), and the processes that it then starts, may call Take..., which returns the
-// nice value in effect. Allow... needs CAP_SYS_RESOURCE. If the machine (a container) forbids both,
-// that is no error: the process only runs later.
+// The scheduling priority of a process that must run on time (nice -20). The process for which
+// Allow... is called (0: this process), and the processes that it then starts, may call Take...,
+// which returns the nice value in effect. Allow... needs CAP_SYS_RESOURCE. If the machine (a
+// container) forbids both, that is no error: the process only runs later.
 void AllowHighestPriority(pid_t pid = 0);
 int TakeHighestPriority();
 
-// If the kernel distributes processor time by session (sched_autogroup_enabled, sched(7)), nice
-// values only count within a session. Gives this process's session the weight of nice -20 beside
-// the others, if this process leads it (setsid(2)); a session led by another process is left alone.
-// Needs the limit that AllowHighestPriority() sets and a writable /proc/self: call it before
+// Gives this process's session the weight of nice -20 among the sessions, if this process leads it
+// (setsid(2)); a session led by another process is left alone. If the kernel distributes processor
+// time by session (sched_autogroup_enabled, sched(7)), nice values only count within a session.
+// Needs the limit that AllowHighestPriority() sets and a writable /proc/self: must be called before
 // dropping privileges. Returns whether it was done.
 bool FavourOwnSession();
 

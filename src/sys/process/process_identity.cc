@@ -14,16 +14,18 @@
 namespace viaduct::sys {
 namespace {
 
-// The machine's own: PROC_PID_INIT_INO of linux/nsfs.h. All processes are seen from there.
+// The machine's initial pid namespace: PROC_PID_INIT_INO of linux/nsfs.h. All processes are visible
+// from there.
 constexpr uint64_t kInitialPidNamespace = 0xEFFFFFFC;
 
-// The number of the inode of a process's pid namespace; 0: it has ended, or may not be looked at.
+// Returns the inode number of a process's pid namespace; 0: it has ended, or may not be inspected.
 uint64_t PidNamespaceOf(const std::string& process) {
   struct stat status;
   return stat(("/proc/" + process + "/ns/pid").c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-// A process's pids, in the namespace that /proc shows, in that within, and so on to its own.
+// Returns a process's pids: in the namespace that /proc shows, in the next inner one, and so on to
+// the process's own.
 std::vector<int> PidsOf(const std::string& process) {
   std::istringstream lines(ReadFileIfAny("/proc/" + process + "/status"));
   for (std::string line; std::getline(lines, line);) {
@@ -37,7 +39,7 @@ std::vector<int> PidsOf(const std::string& process) {
   return {};
 }
 
-// The namespace whose pids /proc shows: that in which it was mounted. 0: unknown.
+// Returns the namespace whose pids /proc shows: that in which /proc was mounted. 0: unknown.
 uint64_t PidNamespaceOfProc() { return PidNamespaceOf(PidsOf("self").size() == 1 ? "self" : "1"); }
 
 }  // namespace

@@ -1,26 +1,28 @@
-// Processes by identity, for records that processes in other pid namespaces read, too.
+// Processes by identity, for records that processes in other pid namespaces also read.
 #pragma once
 
 #include <cstdint>
 
 namespace viaduct::sys {
 
-// A pid is a number of its namespace (pid_namespaces(7)), and is reused; with the start time it is
-// not.
+// The identity of a process. A pid is a number of its namespace (pid_namespaces(7)), and is reused;
+// with the start time it is unique.
 struct ProcessIdentity {
-  int pid = 0;                 // in that namespace
+  int pid = 0;                 // in pid_namespace
   uint64_t start_time = 0;     // ProcessStartTime()
-  uint64_t pid_namespace = 0;  // its inode's number
+  uint64_t pid_namespace = 0;  // the namespace's inode number
 
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-// The calling process.
+// Returns the identity of the calling process.
 ProcessIdentity OwnIdentity();
 
-// kUnknown: it would be in a pid namespace whose processes this one cannot see, or may not look at.
+// kUnknown: the process would be in a pid namespace whose processes this one cannot see, or may not
+// inspect.
 enum class Life { kDead, kAlive, kUnknown };
-// A zombie is dead. Throws SystemError where descriptors or memory are short.
+// Returns whether a process is alive; a zombie is dead. Throws SystemError if descriptors or memory
+// are short.
 Life LifeOf(const ProcessIdentity& process);
 
 }  // namespace viaduct::sys

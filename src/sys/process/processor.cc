@@ -16,8 +16,8 @@
 namespace viaduct::sys {
 namespace {
 
-// A name in the abstract namespace of Unix sockets (unix(7)) has one owner and leaves no file
-// behind.
+// Claims a processor by a name in the abstract namespace of Unix sockets (unix(7)), which has one
+// owner and leaves no file behind.
 UniqueFd Claim(int processor) {
   UniqueFd claim(SystemCall("socket AF_UNIX", socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
   const std::string name = "viaduct-processor-" + std::to_string(processor);

@@ -1,5 +1,5 @@
-// The processors of threads, and how the kernel treats one that must be on time: its scheduling
-// class, and whether its memory may be paged out (sched(7), mlock(2)).
+// The processors of threads, and the kernel's treatment of a thread that must be on time: its
+// scheduling class, and whether its memory may be paged out (sched(7), mlock(2)).
 #pragma once
 
 #include <sched.h>
@@ -12,17 +12,17 @@
 
 namespace viaduct::sys {
 
-// From now on the calling thread runs on this processor alone. Throws SystemError.
+// Makes the calling thread run on this processor alone. Throws SystemError.
 void BindToProcessor(int processor);
 
-// Binds the calling thread and what it starts to one processor until the lease ends: for processes
-// that take turns and would otherwise pay for wake-ups across processors. No two leases within this
-// network namespace are for the same processor, and a lease ends with its process. The thread that
-// took a lease must end it.
+// Binds the calling thread and the processes that it starts to one processor until the lease ends:
+// for processes that take turns and would otherwise pay for wake-ups across processors. No two
+// leases in this network namespace are for the same processor, and a lease ends with its process.
+// The thread that took a lease must end it.
 class ProcessorLease {
  public:
-  // Leases the processor this thread is on, else any other it may use; nothing when all are leased.
-  // Throws SystemError.
+  // Leases the processor that this thread is on, else any other that it may use; returns nothing if
+  // all are leased. Throws SystemError.
   static std::optional<ProcessorLease> Take();
   ProcessorLease(ProcessorLease&& other) noexcept = default;
   ProcessorLease& operator=(ProcessorLease&& other) noexcept = default;
@@ -39,21 +39,21 @@ class ProcessorLease {
   cpu_set_t before_;
 };
 
-// "0,2-3", as taskset(1) has it; not empty. Throws UsageError.
+// Parses a list in the format of taskset(1), "0,2-3"; not empty. Throws UsageError.
 cpu_set_t ParseProcessors(std::string_view text);
 
 struct ThreadPolicy {
-  std::string processors;    // see ParseProcessors(); empty: those that it may use now
-  int fifo_priority = 0;     // 1 to 99: SCHED_FIFO; 0: as it is
-  bool lock_memory = false;  // of the whole process, what it has and what it gets
+  std::string processors;    // for ParseProcessors(); empty: those that it may use now
+  int fifo_priority = 0;     // 1 to 99: SCHED_FIFO; 0: unchanged
+  bool lock_memory = false;  // memory of the whole process, present and future
 };
 
-// While it lives, the calling thread has a policy; threads that it starts inherit it. Memory stays
-// locked only as long, too.
+// Gives the calling thread a policy while this object exists; threads that it starts inherit it.
+// Memory stays locked only as long, too.
 class ThreadPolicyScope {
  public:
-  // Throws UsageError, and SystemError (with what would permit it) if it is not permitted; nothing
-  // has changed then.
+  // Throws UsageError, and SystemError (naming the required permission) if the policy is not
+  // permitted; nothing has changed then.
   explicit ThreadPolicyScope(const ThreadPolicy& policy);
   ThreadPolicyScope(const ThreadPolicyScope&) = delete;
   ThreadPolicyScope& operator=(const ThreadPolicyScope&) = delete;

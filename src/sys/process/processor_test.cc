@@ -38,7 +38,7 @@ TEST(ProcessorLease, IsNeverGivenTwice) {
     for (const auto& other : leases) EXPECT_NE(other.processor(), lease->processor());
     leases.push_back(std::move(*lease));
   }
-  // A leased thread may use no other processor: the second finds none.
+  // A leased thread may use no other processor: the second lease finds none.
   EXPECT_LE(leases.size(), 1u);
   EXPECT_FALSE(ProcessorLease::Take().has_value());
 }
@@ -79,7 +79,7 @@ TEST(ThreadPolicy, RefusesWithAReasonAndLeavesNothing) {
   int first = 0;
   while (!CPU_ISSET(first, &before)) ++first;
   try {
-    // Nobody has such a priority.
+    // The priority 1000 does not exist.
     const ThreadPolicyScope scope({.processors = std::to_string(first), .fifo_priority = 1000});
     FAIL();
   } catch (const SystemError& error) {

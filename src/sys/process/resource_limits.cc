@@ -14,7 +14,7 @@ namespace {
 
 constexpr rlim_t kMegabyte = 1 << 20;
 
-// What root's half gives itself at least, and what it cannot work without.
+// A limit: the minimum that root's half sets for itself, and the minimum that it needs to work.
 struct Wanted {
   __rlimit_resource resource;
   rlim_t least, needed;
@@ -32,7 +32,7 @@ constexpr std::array kWanted = {
     Wanted{RLIMIT_RTTIME, RLIM_INFINITY, 0, "real-time processor time"},
     Wanted{RLIMIT_MEMLOCK, 8 * kMegabyte, 0, "locked memory"},
     Wanted{RLIMIT_SIGPENDING, 4096, 0, "pending signals"},
-    // A core holds what only root may see, and would lie in a folder of root's.
+    // A core file has data that only root may see, and would be in a folder of root's.
     Wanted{RLIMIT_CORE, 0, 0, "core files"},
 };
 

@@ -3,12 +3,12 @@
 
 namespace viaduct::sys {
 
-// For a process of root's half: puts limits of root's own in the place of the caller's, which could
-// end its work halfway. Does what the hard limits permit where the kernel lets nobody raise them,
-// and throws EnvironmentError where that is too little to work with.
+// Replaces the caller's limits by root's own in a process of root's half, because the caller's
+// could end its work halfway. Sets what the hard limits permit if the kernel forbids raising them,
+// and throws EnvironmentError if that is too little to work with.
 void TakeRootsLimits();
 
-// In the process of a program of the caller's: the limits that there were before TakeRootsLimits().
+// Restores, in the process of a program of the caller, the limits before TakeRootsLimits().
 void RestoreCallersLimits();
 
 }  // namespace viaduct::sys

@@ -13,45 +13,48 @@
 
 namespace viaduct::sys {
 
-// A program that cannot be executed: there is none, or this user may not, or it is no executable.
+// The error of a program that cannot be executed: it does not exist, this user may not execute it,
+// or it is no executable.
 class ExecuteError : public EnvironmentError {
  public:
   ExecuteError(const std::string& message, int error_number)
       : EnvironmentError(message), error_number_(error_number) {}
-  int error_number() const { return error_number_; }  // of execve(2)
-  // The exit status of a shell that was to run it (POSIX.1-2017, XCU 2.8.2).
+  int error_number() const { return error_number_; }  // errno of execve(2)
+  // Returns the exit status of a shell for this error (POSIX.1-2017, XCU 2.8.2).
   int shell_status() const;
 
  private:
   int error_number_;
 };
 
-// Whose programs may gain privileges in namespaces of Viaduct's: the names of users, one a line.
+// The file of the users whose programs may gain privileges in namespaces of Viaduct: one name per
+// line.
 inline constexpr char kNewPrivilegesFile[] = "/etc/viaduct/new-privileges";
 
 struct ProgramOptions {
-  std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
-  std::map<std::string, std::string> environment;  // all of it
+  std::vector<std::string> arguments;              // arguments[0] is searched in PATH
+  std::map<std::string, std::string> environment;  // all variables
   std::string working_directory;                   // empty: the caller's
   // Standard input, output, error; -1 is /dev/null. The caller keeps owning the descriptors.
   int standard_input = -1, standard_output = -1, standard_error = -1;
-  // Standard input is a terminal (the slave of a pty) that belongs to no session yet: it becomes
-  // the controlling terminal of the program's session.
+  // True if standard input is a terminal (the slave of a pty) that belongs to no session yet: it
+  // becomes the controlling terminal of the program's session.
   bool terminal = false;
   mode_t file_mask = 022;  // umask(2)
   int asker = -1;          // LaunchOptions
-  // Whether set-uid bits and capabilities of files count for what it executes. A namespace's
-  // addresses are its user's choice, and sudoers(5) gives rights to hosts by addresses: so only
-  // where root has allowed it (kNewPrivilegesFile). Root's own programs have all privileges.
+  // Whether set-uid bits and capabilities of files count for programs that it executes. A
+  // namespace's addresses are its user's choice, and sudoers(5) grants rights to hosts by
+  // addresses: so only if root has allowed it (kNewPrivilegesFile). Root's own programs have all
+  // privileges.
   bool new_privileges = false;
 };
 
-// Forks and executes the program in the network namespace, as `owner`, in a session of its own,
-// with the caller's resource limits, and returns its pid (which is also its process group) once it
-// runs. Only the three standard descriptors are inherited. `where` names the namespace in messages.
+// Forks and executes the program in the network namespace, as `owner`, in a separate session, with
+// the caller's resource limits, and returns its pid (which is also its process group) once it runs.
+// Only the three standard descriptors are inherited. `where` names the namespace in messages.
 // `enter` is called in the new process before it becomes the owner's. Throws ExecuteError,
-// EnvironmentError where the owner may not have new privileges, or Error if it cannot be started
-// for another reason.
+// EnvironmentError if the owner may not have new privileges, or Error if the program cannot be
+// started for another reason.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner, const std::function<void()>& enter = {});
 

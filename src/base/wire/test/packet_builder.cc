@@ -20,14 +20,14 @@ Overloaded(F...) -> Overloaded<F...>;  // clang before 17 does not deduce it
 
 using Buffer = std::vector<std::byte>;
 
-// Puts a header before what has been built of the packet so far (the layers above).
+// Puts a header before the layers above it, which have been built already.
 template <class Header>
 void Prepend(Buffer& built, const Header& header, size_t size = Header::kSize) {
   built.insert(built.begin(), size, std::byte{0});
   header.Write(built);
 }
 
-// How a layer announces itself in the one below.
+// Returns the EtherType that the layer below has for a layer.
 uint16_t TypeOf(const Layer* layer) {
   if (layer == nullptr) return 0;
   return std::visit(Overloaded{[](const Vlan& vlan) { return vlan.tag_type; },
@@ -49,7 +49,7 @@ uint8_t ProtocolOf(const Layer* layer) {
                     *layer);
 }
 
-// The addresses a transport's checksum covers.
+// The addresses that a transport's checksum covers.
 struct Addresses {
   IpAddress source, destination;
 };
@@ -153,7 +153,7 @@ class Writer {
 };
 
 std::string FlagsOf(const TcpHeader& tcp) {
-  constexpr std::string_view kNames = "FSRPAUEC";  // as tcpdump and scapy call them, from bit 0 on
+  constexpr std::string_view kNames = "FSRPAUEC";  // letters of tcpdump and scapy, from bit 0 on
   std::string text;
   for (size_t bit = 0; bit < kNames.size(); ++bit) {
     if ((tcp.flags >> bit & 1) != 0) text += kNames[bit];

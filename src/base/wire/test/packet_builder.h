@@ -4,8 +4,8 @@
 //                      Udp{.source = 698, .destination = 698} / Payload{"hello"});
 //   EXPECT_EQ(Describe(frame), "eth 02:... > ff:... / ipv4 10.0.0.1 > 10.0.0.2 ttl 64 / udp ...");
 //
-// Build() fills in what a sender would: EtherTypes and protocol numbers of the next layer, lengths,
-// checksums.
+// Build() fills in the fields that a sender would: EtherTypes and protocol numbers of the next
+// layer, lengths, checksums.
 #pragma once
 
 #include <concepts>
@@ -30,7 +30,7 @@ struct Ethernet {
 struct Vlan {
   uint16_t id = 0;
   uint8_t priority = 0;
-  uint16_t tag_type = ether_type::kVlan;  // how the layer below announces this tag
+  uint16_t tag_type = ether_type::kVlan;  // the type that the layer below has for this tag
 };
 struct Mpls {
   uint32_t label = 0;
@@ -109,19 +109,19 @@ Packet operator/(Packet packet, Next next) {
 
 std::vector<std::byte> Build(const Packet& packet);
 
-// `size` bytes counting up from 0, for payloads whose parts must be told apart.
+// Returns `size` bytes counting up from 0, for payloads whose parts must be distinguishable.
 Payload Counting(size_t size);
 
-// One line that says all a test wants to compare, checksums as "good" or "bad" (or "none"):
+// Returns one line with all that a test compares, checksums as "good" or "bad" (or "none"):
 // "eth A > B / vlan 5 / ipv4 S > D ttl 64 id 1 / udp 1024 > 698 checksum good / 5 bytes".
 std::string Describe(ConstBytes frame);
-// The same for bytes that start at an IP header.
+// Returns Describe()'s line for bytes that start at an IP header.
 std::string DescribePacket(ConstBytes packet);
 
-// What follows the last header Describe() names.
+// Returns the bytes after the last header that Describe() names.
 ConstBytes PayloadOf(ConstBytes frame);
 
-// Hexadecimal digits, white space ignored, as bytes. Throws UsageError.
+// Returns hexadecimal digits as bytes; ignores white space. Throws UsageError.
 std::vector<std::byte> FromHex(std::string_view text);
 
 }  // namespace viaduct::wire::packet

@@ -1,4 +1,4 @@
-// For tests: an executable for this room, as small as can be.
+// For tests: a minimal executable for src/guest/embed.
 #pragma once
 
 #include <elf.h>
@@ -16,7 +16,7 @@ inline constexpr const char* kSmallSymbols[] = {"main"};
 struct SmallElf {
   Elf64_Ehdr header{};
   Elf64_Phdr segment{};
-  Elf64_Shdr sections[4]{};  // none, symbols, names, relocations
+  Elf64_Shdr sections[4]{};  // (empty), symbols, names, relocations
   Elf64_Sym symbols[2]{};
   Elf64_Rela relocation{};
   char names[16] = "\0main";

@@ -1,5 +1,6 @@
 // libviaduct-random.so, preloaded into guest kernels: getrandom(2), a guest's only source of
-// randomness (arch/um/include/asm/archrandom.h), gives the numbers of splitmix64 from UML_SEED on.
+// randomness (arch/um/include/asm/archrandom.h), returns the numbers of splitmix64 from UML_SEED
+// on.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -14,10 +14,10 @@ namespace viaduct::broker::test {
 
 using Frame = std::vector<std::byte>;
 
-// Of the interface at this side, 1 or 2, of a link of the line.
+// Returns the MAC address of the interface at this side, 1 or 2, of a link of the line.
 std::string MacOnLine(int link, int side);
 
-// n0 -0- n1 -1- n2 ... with the addresses 10.1.LINK.SIDE and 2001:db8:LINK::SIDE.
+// The line n0 -0- n1 -1- n2 ... with the addresses 10.1.LINK.SIDE and 2001:db8:LINK::SIDE.
 class JoinedLine {
  public:
   // `specs`: the SPEC of both directions of some links.
@@ -28,14 +28,14 @@ class JoinedLine {
 
   // Throws Error if the command fails.
   void Run(int node, const std::string& command);
-  // Of the packets that came in (results, data_planes).
+  // Returns a counter of the packets that the node received (results, data_planes).
   uint64_t Count(int node, const std::string& what, const char* interface = "eth0");
 
   Client& client() { return client_; }
   const lab::Topology& topology() const { return topology_; }
   int last() const { return last_; }
 
-  // From n0 to the last node.
+  // Return a packet from n0 to the last node.
   Frame Packet(int number, uint8_t ttl = 64) const;
   Frame Packet6(int number, uint8_t hop_limit = 64) const;
 
@@ -54,8 +54,8 @@ class EndTap {
   EndTap(Client& client, const std::string& node) : tap_(client, node, "eth0") {}
 
   void Send(wire::ConstBytes frame) const { tap_.Send(frame); }
-  // What has come since, of UDP and ICMP, described; nothing to groups, which nodes send by
-  // themselves (router solicitations).
+  // Returns descriptions of the UDP and ICMP packets that have arrived since the last call, without
+  // those to groups, which nodes send by themselves (router solicitations).
   std::vector<std::string> Take() const;
 
  private:

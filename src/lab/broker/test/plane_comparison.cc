@@ -25,9 +25,9 @@ constexpr int kBatch = 64;  // packets between markers: no queue on the way must
 constexpr Duration kTimeout = Duration::Seconds(60);
 constexpr Duration kSilence = Duration::Milliseconds(100);
 
-// FNV-1a of what follows the IP header of a frame without options: payloads, and the packets that
-// ICMP errors quote. Left out of a quote are the identification, which the kernel draws for what it
-// sends itself, and the checksums that follow from it.
+// Returns FNV-1a of the bytes after the IP header of a frame without options: payloads, and the
+// packets that ICMP errors quote. Left out of a quote are the identification, which the kernel
+// draws for packets that it sends itself, and the checksums that depend on it.
 uint32_t HashBehindIp(wire::ConstBytes frame, bool is_icmp_error) {
   constexpr std::array<size_t, 6> kDrawn = {36, 37, 46, 47, 52, 53};
   const bool is_ipv6 = frame.size() > 14 && (frame[14] >> 4) == std::byte{6};
@@ -47,13 +47,13 @@ bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// What kernels send on their own: listener reports, neighbour discovery.
+// Whether a kernel sent the packet on its own: listener reports, neighbour discovery.
 bool IsOfKernel(const std::string& text) {
   return Has(text, "/ icmpv6 13") || Has(text, "/ icmpv6 14");
 }
 
-// What kernels limit by the clock whatever the settings: answers about networks without a route
-// (ip_error() of net/ipv4/route.c).
+// Whether kernels limit the packet by the clock under any settings: answers about networks without
+// a route (ip_error() of net/ipv4/route.c).
 bool IsByClock(const std::string& text) { return Has(text, "/ icmp 3/0 "); }
 
 bool IsIpv4Error(const std::string& text) {
@@ -65,14 +65,14 @@ bool IsError(const std::string& text) {
          Has(text, "/ icmpv6 3/") || Has(text, "/ icmpv6 4/");
 }
 
-// Kernels draw the identifications of what they answer.
+// Removes an identification that a kernel has drawn for an answer.
 void RemoveDrawnId(std::string* text) {
   if (!Has(*text, "/ icmp ") && !Has(*text, " fragment ")) return;
   const size_t start = text->find(" id ");
   if (start != std::string::npos) text->erase(start, text->find(' ', start + 4) - start);
 }
 
-// What arrives at an interface of a node.
+// Collects the frames that arrive at an interface of a node.
 class Listener {
  public:
   Listener(Client& client, const std::string& node, const std::string& interface)
@@ -108,7 +108,7 @@ class Listener {
       return;
     }
     RemoveDrawnId(&text);
-    if (!IsIpv6Fragment(frame)) {  // which have a drawn number, too
+    if (!IsIpv6Fragment(frame)) {  // fragments have a drawn number, too
       text += fmt::format(" hash {:08x}", HashBehindIp(frame, IsIpv4Error(text)));
     }
     frames_.push_back(std::move(text));
@@ -119,7 +119,7 @@ class Listener {
   uint64_t markers_ = 0, clocked_ = 0, arrived_ = 0;
 };
 
-// "d0" or "d0/eth0".
+// Whether a place, "d0" or "d0/eth0", is a host's.
 bool IsHost(const std::string& place) { return !place.starts_with('r'); }
 
 // A network that is up.
@@ -172,7 +172,7 @@ class Running {
   }
 
  private:
-  // Nothing waits for address resolution.
+  // Adds all neighbours' addresses, so that no packet waits for address resolution.
   void KnowNeighbours() {
     std::map<std::string, std::string> commands;
     for (const lab::Link& link : network_.topology.links) {
@@ -183,8 +183,8 @@ class Running {
         for (const wire::IpPrefix& each : far.addresses) {
           text += Neighbour(each.address, far.mac, here.interface);
         }
-        // Random packets claim to be from them: a router finds them at its host, which finds
-        // nobody.
+        // Random packets have these addresses as sources: a router resolves them to its host, the
+        // host to a MAC address that no node has.
         wire::MacAddress nobody = far.mac;
         nobody.bytes[0] |= 4;
         for (const wire::IpAddress& each : StrangersOn(far)) {
@@ -222,7 +222,7 @@ class Running {
     for (auto& [name, tap] : taps_) tap.Take();
   }
 
-  // Everything that was sent before it has arrived when it has.
+  // Waits until a marker has arrived: then all frames sent before it have arrived.
   void AwaitMarker(const Listener& source) {
     const Listener& sink = taps_.at(std::string(kSink) + "/eth0");
     const uint64_t seen = sink.markers();
@@ -240,7 +240,7 @@ class Running {
     }
   }
 
-  // What another process, or the way back, still has.
+  // Waits for the frames that another process still has, or that are on their way back.
   void AwaitSilence() {
     const auto arrived = [&] {
       uint64_t sum = 0;
@@ -255,8 +255,8 @@ class Running {
     }
   }
 
-  // By the kernel (RFC 4293's ipSystemStatsHCOutForwDatagrams, by its older names) and by the
-  // plane.
+  // Returns the packets forwarded by each node's kernel (RFC 4293's
+  // ipSystemStatsHCOutForwDatagrams, by its older names) and by its plane.
   std::map<std::string, uint64_t> Forwarded() {
     std::map<std::string, uint64_t> forwarded;
     const nlohmann::json description = client_.Describe();
@@ -265,7 +265,7 @@ class Running {
       uint64_t by_plane = 0;
       if (description.contains("packets") && description["packets"].contains(node.name)) {
         for (const auto& interface : description["packets"][node.name]) {
-          // "resolving": the forwarder had the kernel send it, which does not count it so.
+          // "resolving": the forwarder made the kernel send the packet, which does not count it.
           for (const char* key : {"forwarded", "joined", "resolving"}) {
             by_plane += interface.value(key, 0ULL);
           }
@@ -280,7 +280,7 @@ class Running {
   uint64_t ForwardedByKernel(const std::string& node) const {
     const UniqueFd place = sys::OpenNamespace(network_.topology.name + "." + node);
     const sys::NamespaceScope scope(place.get());
-    // Of IPv4 a line of names and one of values; of IPv6 one name and value a line.
+    // The file has a line of names and one of values for IPv4, one name and value a line for IPv6.
     std::istringstream lines(ReadFile("/proc/thread-self/net/snmp"));
     std::string names, values;
     std::getline(lines, names);
@@ -305,7 +305,7 @@ class Running {
   uint64_t by_plane_ = 0, markers_ = 0;
 };
 
-// With a sign before each.
+// Returns the frames that are only in `here`, with a sign before each.
 Frames OnlyIn(const Frames& here, const Frames& there, const std::string& sign) {
   Frames only;
   std::ranges::set_difference(here, there, std::back_inserter(only));
@@ -339,8 +339,8 @@ std::vector<std::string> Differences(const Arrivals& plane, const Arrivals& refe
     std::ranges::move(OnlyIn(seen, expected, "+" + place + " "), std::back_inserter(lines));
     std::ranges::move(OnlyIn(expected, seen, "-" + place + " "), std::back_inserter(lines));
   }
-  // Of several equally short ways the kernel chooses that of the packet which an error quotes;
-  // bpf_fib_lookup() does not look into it.
+  // Among several equally short ways the kernel chooses for an error that of the packet which it
+  // quotes; bpf_fib_lookup() does not look into it.
   std::erase_if(lines, [](const std::string& line) { return line[1] == 'r' && IsError(line); });
   return lines;
 }

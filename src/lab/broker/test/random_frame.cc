@@ -10,8 +10,8 @@ using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets 
 
 constexpr std::array<uint8_t, 9> kHopLimits = {0, 1, 2, 3, 4, 5, 64, 64, 255};
 constexpr uint16_t kMarkerId = 0xbeef;
-// To a network that is not there: kernels answer the first few packets of a source, then one a
-// second.
+// The maximum number of packets to a network without a route: kernels answer the first few packets
+// of a source, then one a second.
 constexpr int kMaxUnrouted = 30;
 
 const std::string& OneOf(RandomStream& random, const std::vector<std::string>& choices) {
@@ -59,7 +59,7 @@ Udp RandomUdp(RandomStream& random, int number) {
           .destination = static_cast<uint16_t>(2000 + random.Below(100))};
 }
 
-// A broken header, or a frame that is longer or shorter than it says.
+// Breaks the header, or makes the frame longer or shorter than the header's length.
 void Break(RandomStream& random, Frame* frame) {
   if (random.Chance(0.5)) {
     (*frame)[14 + random.Below(20)] ^= std::byte{0x21};
@@ -89,7 +89,7 @@ Frame RandomFrame(RandomStream& random, const RandomNetwork& network, int number
   return frame;
 }
 
-// An answer to an echo request that nobody sent.
+// Returns an answer to an echo request that no node has sent.
 Frame MarkerFrame(const RandomNetwork& network) {
   return Build(ToRouter(network) /
                Ipv4{.source = network.ipv4.sources.front(),

@@ -57,7 +57,7 @@ class Builder {
 
   size_t AddNode(const std::string& name, const fib::DataPlane& plane) {
     lab::Node node{name, &plane, {}, {}, {}};
-    // Every error is answered, whatever the clock; redirects cannot be.
+    // Every error is answered, without a rate limit; redirects are off, as they cannot be exempted.
     node.sysctls = {{"net.ipv4.icmp_ratemask", "0"},
                     {"net.ipv6.icmp.ratemask", "255"},
                     {"net.ipv4.conf.all.send_redirects", "0"}};

@@ -18,8 +18,8 @@ struct NodeRoute {
   fib::Route route;
 };
 
-// Where random packets come from and go to, of one family; a text that stands there twice is drawn
-// twice as often.
+// The sources and destinations of random packets of one family; a text that is listed twice is
+// drawn twice as often.
 struct Endpoints {
   std::vector<std::string> sources, destinations;
 };
@@ -36,22 +36,22 @@ inline constexpr const char* kSource = "s";
 inline constexpr const char* kSink = "d0";
 inline constexpr const char* kUnrouted = "10.7.0.1";
 
-// Of several paths of equal length: all, or the first.
+// The paths used among several of equal length: all, or the first.
 enum class EqualPaths { kAll, kFirst };
 
 // Routers forward by `plane`, hosts by the kernel. The same seed makes the same network.
 RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane,
                                 EqualPaths paths = EqualPaths::kAll);
 
-// The addresses of nobody on this interface's link that packets come from or go to.
+// The addresses on this interface's link that packets come from or go to and that no node has.
 std::vector<wire::IpAddress> StrangersOn(const lab::Interface& interface);
 
-// From the host s to its router. Some are broken, or not to be forwarded at all; `number` tells
-// them apart.
+// Returns a frame from the host s to its router. Some are broken, or must not be forwarded at all;
+// `number` identifies the frame.
 Frame RandomFrame(RandomStream& random, const RandomNetwork& network, int number);
-// Passes every data plane from s to d0, where nobody answers it.
+// Returns a frame that passes every data plane from s to d0, where no process answers it.
 Frame MarkerFrame(const RandomNetwork& network);
-// Of what wire::packet::Describe() says of a marker.
+// Whether a description by wire::packet::Describe() is that of a marker.
 bool IsMarker(const std::string& description);
 
 }  // namespace viaduct::broker::test

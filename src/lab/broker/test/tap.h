@@ -1,4 +1,4 @@
-// An interface of a lab's node, as a wire: what is sent there leaves it, and what arrives is read.
+// An interface of a lab's node, as a wire: frames sent there leave it, arriving frames are read.
 #pragma once
 
 #include <functional>

@@ -5,15 +5,15 @@
 
 namespace viaduct::dpdk {
 
-// Knows those that are opened while it lives, by this or another thread.
+// Knows the descriptors that any thread opens during this object's lifetime.
 class NewDescriptors {
  public:
   NewDescriptors();
 
   // Sets close-on-exec on all of them: DPDK does not.
   void CloseOnExec() const;
-  // The one that is a packet socket bound to this interface, which net_af_packet sends and receives
-  // by; -1: there is none.
+  // Returns the packet socket bound to this interface, with which net_af_packet sends and receives;
+  // -1: there is none.
   int PacketSocketOf(int ifindex) const;
 
  private:

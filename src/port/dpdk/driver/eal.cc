@@ -25,12 +25,13 @@
 namespace viaduct::dpdk {
 namespace {
 
-// For the buffers of some ports: it is reserved, and taken from the machine when it is used.
+// The memory for the buffers of some ports: reserved at the start, taken from the machine when
+// used.
 constexpr int kMemoryMebibytes = 512;
-// On no bus: an allowed device keeps DPDK from taking those that it finds.
+// A device on no bus: an allowed device keeps DPDK from taking the devices that it finds.
 constexpr char kNoDevice[] = "ffff:ff:1f.7";
 
-// EAL starts a thread, which inherits the mask.
+// Blocks all signals: EAL starts a thread, which inherits the mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -46,7 +47,7 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// EAL binds the calling thread to its first processor.
+// Restores the processors of the calling thread: EAL binds it to the first one.
 class AffinityKept {
  public:
   AffinityKept() { sched_getaffinity(0, sizeof set_, &set_); }
@@ -54,7 +55,7 @@ class AffinityKept {
   AffinityKept& operator=(const AffinityKept&) = delete;
   ~AffinityKept() { sched_setaffinity(0, sizeof set_, &set_); }
 
-  // "0@(0,1)": one of EAL's, on all of ours.
+  // "0@(0,1)": one core of EAL, on all processors of the process.
   std::string AsCores() const {
     std::vector<int> cores;
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -67,7 +68,7 @@ class AffinityKept {
   cpu_set_t set_{};
 };
 
-// What EAL writes to the standard error beside its log goes there, too.
+// Redirects into the log what EAL writes directly to the standard error.
 class ErrorsElsewhere {
  public:
   explicit ErrorsElsewhere(FILE* other) : before_(stderr) { stderr = other; }
@@ -79,7 +80,7 @@ class ErrorsElsewhere {
   FILE* const before_;
 };
 
-// It makes a folder for files, of which there are none (--no-shconf).
+// Removes the folder that EAL makes for its files, of which there are none (--no-shconf).
 void RemoveRuntimeFolder() {
   const std::filesystem::path folder = rte_eal_get_runtime_dir();
   if (folder.empty() || rmdir(folder.c_str()) != 0) return;  // another process's
@@ -118,7 +119,7 @@ FILE* OpenStream(int fd) {
 }  // namespace
 
 Eal::Eal() : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MFD_CLOEXEC))) {
-  // The stream is DPDK's to the end.
+  // DPDK uses the stream until the process exits.
   FILE* const stream = OpenStream(SystemCall("dup", dup(log_.get())));
   fcntl(fileno(stream), F_SETFD, FD_CLOEXEC);
   fcntl(fileno(stream), F_SETFL, O_APPEND);
@@ -129,7 +130,7 @@ Eal::Eal() : log_(SystemCall("memfd_create", memfd_create("viaduct-dpdk-log", MF
 }
 
 Eal& Eal::Get() {
-  // Never destroyed: threads of DPDK's may use it, and ports that end at the program's exit.
+  // Never destroyed: DPDK's threads may use it, and ports that are closed at the program's exit.
   static std::mutex once;
   static auto& failed = *new std::optional<std::string>;
   static Eal* eal = nullptr;

@@ -8,20 +8,20 @@
 
 namespace viaduct::dpdk {
 
-// Initialised once, when the first device is opened, and left to the process's end: DPDK cannot be
-// initialised twice. Without huge pages, shared configuration, telemetry and files; with no device
-// but those that are asked for. What EAL changes of the process is changed back: the calling
-// thread's processors, signal masks (its thread takes no signals), descriptors that are inherited.
+// Initialised once, when the first device is opened, and kept until the process exits: DPDK cannot
+// be initialised twice. Without huge pages, shared configuration, telemetry and files; only with
+// the requested devices. Restores what EAL changes in the process: the calling thread's processors,
+// signal masks (EAL's thread takes no signals), descriptors that are inherited.
 class Eal {
  public:
-  // Throws EnvironmentError, with what DPDK says: the first time, and then always.
+  // Throws EnvironmentError, with DPDK's message: the first time, and then always.
   static Eal& Get();
 
-  // One thread at a time opens and closes devices.
+  // Held while a thread opens or closes a device.
   std::mutex& mutex() { return mutex_; }
-  // What DPDK has written since the last call, as one line; "" if nothing.
+  // Returns the text that DPDK has written since the last call, as one line; "" if none.
   std::string TakeLog();
-  // EnvironmentError: what was attempted, DPDK's return code, and its log.
+  // Throws EnvironmentError with what was attempted, DPDK's return code, and its log.
   [[noreturn]] void Refuse(const std::string& attempted, int result);
 
  private:

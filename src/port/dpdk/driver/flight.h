@@ -1,4 +1,4 @@
-// What of the frames that a device was given has not left.
+// The frames that a device was given and that have not left.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -13,21 +13,21 @@
 
 namespace viaduct::dpdk {
 
-// Of a driver that can be asked to give back the buffers of frames that have left
-// (rte_eth_tx_done_cleanup()): this keeps a reference to each buffer, so that it is the only one
-// when the driver has given up its own. One thread's.
+// The frames in flight of a driver that can be asked to release the buffers of frames that have
+// left (rte_eth_tx_done_cleanup()): this class keeps a reference to each buffer, which is the only
+// one after the driver has released its reference. Used by one thread.
 class BufferFlight {
  public:
-  // Before the frame is given to the driver.
+  // Takes a reference before the frame is given to the driver.
   static void Hold(rte_mbuf* buffer) { rte_mbuf_refcnt_update(buffer, 1); }
-  // The driver has not taken it.
+  // Releases the reference to a frame that the driver has not taken.
   static void LetGo(rte_mbuf* buffer) { rte_mbuf_refcnt_update(buffer, -1); }
   void Add(rte_mbuf* buffer) {
     sent_.push_back(buffer);
     bytes_ += buffer->pkt_len;
   }
-  // Bytes. In the order in which they were sent: what has left before an older one counts until
-  // that has.
+  // Returns the bytes in flight. Buffers are released in the order in which they were sent: a frame
+  // that has left before an older one counts until the older one has left.
   size_t Update() {
     while (!sent_.empty() && rte_mbuf_refcnt_read(sent_.front()) == 1) {
       bytes_ -= sent_.front()->pkt_len;
@@ -36,7 +36,7 @@ class BufferFlight {
     }
     return bytes_;
   }
-  // The device is closed: none is in flight.
+  // Forgets all frames: the device is closed, none is in flight.
   void Clear() {
     for (rte_mbuf* const buffer : sent_) rte_pktmbuf_free(buffer);
     sent_.clear();
@@ -48,12 +48,12 @@ class BufferFlight {
   size_t bytes_ = 0;
 };
 
-// Of net_af_packet, whose transmit ring (PACKET_TX_RING) the kernel empties. The driver waits
-// without limit where its ring is full, so it must not be given more than there is room for. One
-// thread's.
+// The frames in flight of net_af_packet, whose transmit ring (PACKET_TX_RING) the kernel empties.
+// The driver waits without limit if its ring is full, so it must not be given more frames than
+// there are free slots. Used by one thread.
 class RingFlight {
  public:
-  // `socket`: the driver's, which outlives this.
+  // `socket`: the driver's, which outlives this object.
   RingFlight(int socket, uint32_t slots, size_t send_buffer);
 
   void Add(size_t bytes) {
@@ -63,16 +63,18 @@ class RingFlight {
     Set(unsent_frames_, unsent_frames_.load(kRelaxed) + 1);
     Set(unsent_bytes_, unsent_bytes_.load(kRelaxed) + bytes);
   }
-  // Slots that are free, at least. Asks the kernel if it knows of fewer than are wanted.
+  // Returns a lower limit of the number of free slots. Asks the kernel if it knows of fewer than
+  // are wanted.
   uint32_t Room(size_t wanted);
-  // Has the kernel send what it has not, for want of memory or a carrier. False: it has not.
+  // Makes the kernel send the frames that it has not sent, for want of memory or a carrier. False:
+  // some are still unsent.
   bool Push();
-  // Bytes. A few system calls.
+  // Returns the bytes in flight. Makes a few system calls.
   size_t Update();
 
-  // What was put into the ring since the kernel last took all of it: it takes nothing from an
-  // interface that is down or has no carrier, and no more than the socket's memory allows. Any
-  // thread.
+  // The frames put into the ring since the kernel last took all of it: the kernel takes none for an
+  // interface that is down or has no carrier, and no more than the socket's memory allows. Read by
+  // any thread.
   struct Unsent {
     uint64_t frames = 0, bytes = 0;
   };
@@ -81,7 +83,7 @@ class RingFlight {
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
   static void Set(std::atomic<uint64_t>& value, uint64_t to) { value.store(to, kRelaxed); }
-  size_t Memory() const;  // of the socket, that frames in flight use
+  size_t Memory() const;  // the socket's memory that frames in flight use
 
   int socket_;
   uint32_t slots_, room_;

@@ -20,7 +20,7 @@ bool IsVirtual(const std::string& name) {
 }  // namespace
 
 Pool MakePool(const std::string& name, uint32_t buffers, uint32_t room) {
-  constexpr uint32_t kCache = 256;  // of EAL's thread
+  constexpr uint32_t kCache = 256;  // buffers in the cache of EAL's thread
   Pool pool(rte_pktmbuf_pool_create(name.c_str(), buffers + 2 * kCache, kCache, 0,
                                     static_cast<uint16_t>(room + RTE_PKTMBUF_HEADROOM),
                                     SOCKET_ID_ANY));
@@ -46,7 +46,7 @@ Probed::~Probed() {
   const std::scoped_lock lock(Eal::Get().mutex());
   if (is_started_) rte_eth_dev_stop(port_);
   if (is_virtual_) {
-    rte_vdev_uninit(name_.c_str());  // closes it
+    rte_vdev_uninit(name_.c_str());  // closes the device, too
   } else {
     rte_eth_dev_info info{};
     const bool is_known = rte_eth_dev_info_get(port_, &info) == 0;

@@ -1,4 +1,4 @@
-// Devices and memory of DPDK's, which are given back with these objects.
+// DPDK devices and memory, which are released with these objects.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -17,13 +17,14 @@ struct FreePool {
 };
 using Pool = std::unique_ptr<rte_mempool, FreePool>;
 
-// `room`: bytes of a frame that a buffer holds. With Eal::mutex() held. Throws EnvironmentError.
+// `room`: the capacity of a buffer for a frame's bytes. Called with Eal::mutex() held. Throws
+// EnvironmentError.
 Pool MakePool(const std::string& name, uint32_t buffers, uint32_t room);
 
-// A device that exists: made for us, or found on its bus.
+// A device that exists: made for this process, or found on its bus.
 class Probed {
  public:
-  // `arguments`: of a virtual device that a driver makes; else the name has them. With
+  // `arguments`: for a virtual device that a driver makes, unless the name has them. Called with
   // Eal::mutex() held, in the interface's network namespace. Throws EnvironmentError.
   Probed(const std::string& name, const std::string& arguments);
   Probed(const Probed&) = delete;

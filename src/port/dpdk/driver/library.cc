@@ -1,4 +1,4 @@
-// What port/dpdk/open.cc finds in the library.
+// The functions that port/dpdk/open.cc finds in the library.
 #include <rte_version.h>
 
 #include "port/dpdk/device.h"
@@ -6,7 +6,7 @@
 
 using viaduct::dpdk::Device, viaduct::dpdk::OpenFunction, viaduct::dpdk::VersionFunction;
 
-// Of C only by name.
+// The functions have C linkage only for their names.
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wreturn-type-c-linkage"
 extern "C" {

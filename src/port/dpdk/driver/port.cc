@@ -31,8 +31,9 @@ constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check fo
 
 size_t LongestFrame(uint32_t mtu) { return mtu + wire::EthernetHeader::kSize + kTags; }
 
-// Of a slot in net_af_packet's rings, so that a frame which is longer than it may be is seen to be:
-// the kernel cuts what does not fit behind the headers (tpacket_rcv() in net/packet/af_packet.c).
+// Returns the bytes of a slot in net_af_packet's rings, so that a frame longer than the maximum is
+// detected: the kernel cuts what does not fit behind the headers (tpacket_rcv() in
+// net/packet/af_packet.c).
 uint32_t SlotBytes(size_t longest) {
   constexpr size_t kHeaders = 128, kSmallest = 2048;
   return static_cast<uint32_t>(std::max(std::bit_ceil(longest + 1 + kHeaders), kSmallest));
@@ -46,7 +47,7 @@ std::string ArgumentsFor(const Device& device, uint32_t slot_bytes) {
                      device.interface, block, slot_bytes, slots, device.qdisc_bypass ? 1 : 0);
 }
 
-// A driver that works on an interface gets a name of its own for each device.
+// Returns a separate name for each device of a driver that works on an interface.
 std::string NameFor(const Device& device) {
   static std::atomic<uint32_t> devices = 0;
   const bool is_whole = device.ifindex == 0;
@@ -66,8 +67,8 @@ UniqueFd AlwaysReadable() {
 
 UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
-// Whether somebody has switched promiscuous mode on for all (ip link set promisc on). DPDK switches
-// it off when it starts a device, unless it is to be on.
+// Whether promiscuous mode was switched on for all (ip link set promisc on). DPDK switches it off
+// when it starts a device, unless it is set to stay on.
 bool IsPromiscuous(int fd, int ifindex) {
   ifreq request{};
   request.ifr_ifindex = ifindex;
@@ -75,17 +76,18 @@ bool IsPromiscuous(int fd, int ifindex) {
          (request.ifr_flags & IFF_PROMISC) != 0;
 }
 
-// Interfaces that this process has a device on, by the cookie of their network namespace and their
-// index: net_af_packet's sockets of one process on one interface are a fanout group, of which each
-// gets a part of the frames. With Eal::mutex() held. Never destroyed: where an error ends the
-// program, ns-3 destroys its nodes, and with them ports, later than what this library has.
+// The interfaces on which this process has a device, by the cookie of their network namespace and
+// their index: the net_af_packet sockets of one process on one interface are a fanout group, in
+// which each socket gets a part of the frames. Used with Eal::mutex() held. Never destroyed: if an
+// error ends the program, ns-3 destroys its nodes, and with them ports, later than this library's
+// objects.
 std::map<std::pair<uint64_t, int>, const Port*>& InUse() {
   static auto& in_use = *new std::map<std::pair<uint64_t, int>, const Port*>;
   return in_use;
 }
 
-// False: the interface has left the network namespace since, and may have come back with the same
-// index; the kernel binds the sockets on it to nothing then, for ever.
+// Whether a socket is still bound. False: the interface has left the network namespace since, and
+// may have returned with the same index; the kernel then never binds the sockets on it again.
 bool IsBound(int socket) {
   sockaddr_ll address{};
   socklen_t size = sizeof address;
@@ -101,9 +103,9 @@ uint64_t CookieOf(int socket) {
   return cookie;
 }
 
-// A descriptor that leads nowhere as long as this lives. When DPDK starts a device it sets the
-// address that it has already; by net_af_packet's socket that would reach the interface, whose
-// kernel then forgets its neighbours, permanent ones too (neigh_changeaddr() in
+// Makes a descriptor lead nowhere during this object's lifetime. When DPDK starts a device it sets
+// the address that the device has already; through net_af_packet's socket that would reach the
+// interface, whose kernel then forgets its neighbours, permanent ones too (neigh_changeaddr() in
 // net/core/neighbour.c).
 class SetAside {
  public:
@@ -212,7 +214,7 @@ void Port::Configure(const Device& device, int socket) {
   auto receive = static_cast<uint16_t>(std::min<uint32_t>(device.slots, 32768)), send = receive;
   rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &send);
   const uint32_t room = std::max(SlotBytes(longest_), info.min_rx_bufsize);
-  // net_af_packet copies from its ring when it is asked: no buffer waits.
+  // net_af_packet copies from its ring on request: no buffer waits.
   const uint32_t waiting = socket >= 0 ? 0 : receive;
   received_ = MakePool(fmt::format("viaduct-rx-{}", port), waiting + kLentAtMost + kBurst, room);
   sent_ = MakePool(fmt::format("viaduct-tx-{}", port), (socket >= 0 ? 0 : send) + 2 * kBurst,
@@ -241,17 +243,17 @@ void Port::TakeSocket(const Device& device, int socket, uint32_t slots) {
   fd_ = Duplicate(socket);
   transmit_fd_ = Duplicate(socket);
   ring_flight_.emplace(fd_.get(), slots, SendBufferOf(socket));
-  rte_eth_stats_reset(device_->port());  // first: it may read the socket's statistics, too
+  rte_eth_stats_reset(device_->port());  // called first: it may read the socket's statistics, too
   tpacket_stats stats{};
   socklen_t size = sizeof stats;
   (void)getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &size);
   uint64_t put = stats.tp_packets - stats.tp_drops;
-  // What came before the socket was prepared.
+  // Frames that arrived before the socket was prepared are discarded.
   std::array<rte_mbuf*, kBurst> early;
   for (uint32_t seen = 0; seen < std::max<uint32_t>(device.slots, kBurst); seen += kBurst) {
     const uint16_t count = rte_eth_rx_burst(device_->port(), 0, early.data(), kBurst);
     rte_pktmbuf_free_bulk(early.data(), count);
-    put -= count;  // which may wrap until those that came in the meantime are added
+    put -= count;  // may wrap until the frames that arrived in the meantime are added
     if (count < kBurst) break;
   }
   put_into_ring_ = put;
@@ -308,8 +310,8 @@ std::span<std::byte> Port::Bytes(rte_mbuf* buffer) {
   return {memory, at};
 }
 
-// A link that went down leaves ENETDOWN on the socket, and poll() returns at once until it was
-// read.
+// Clears the socket's error: a link that went down leaves ENETDOWN on the socket, and poll()
+// returns at once until it is read.
 void Port::ClearError() {
   int error = 0;
   socklen_t size = sizeof(error);
@@ -354,7 +356,7 @@ size_t Port::Transmit(std::span<const io::FrameToSend> frames) {
   return taken;
 }
 
-// Returns how many were taken.
+// Returns the number of frames taken.
 size_t Port::Flush(std::span<const io::FrameToSend> frames) {
   std::array<rte_mbuf*, kBurst> buffers;
   const auto count = static_cast<unsigned>(frames.size());
@@ -397,7 +399,8 @@ size_t Port::BytesInFlight() {
 
 io::PortCounters Port::Counters() {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  // Reading resets it: net_af_packet of DPDK 24 reads it, too, and counts it in `imissed`.
+  // Reading resets the statistics: net_af_packet of DPDK 24 reads them, too, and counts drops in
+  // `imissed`.
   tpacket_stats kernel{};
   socklen_t size = sizeof kernel;
   if (is_packet_socket_ &&
@@ -407,9 +410,9 @@ io::PortCounters Port::Counters() {
   }
   rte_eth_stats stats{};
   (void)rte_eth_stats_get(device_->port(), &stats);
-  // Of net_af_packet a frame without a buffer stays in the ring, and one that the kernel has not
-  // taken in the other ring. Virtual drivers count in `oerrors` what they have not taken: it is
-  // offered again.
+  // With net_af_packet a frame without a buffer stays in the receive ring, and one that the kernel
+  // has not taken in the transmit ring. Virtual drivers count in `oerrors` the frames that they
+  // have not taken: those are offered again.
   const bool is_hardware = device_->is_hardware();
   const uint64_t failed = is_hardware ? std::min(stats.oerrors, tx_.frames.load(kRelaxed)) : 0;
   const RingFlight::Unsent unsent = ring_flight_ ? ring_flight_->unsent() : RingFlight::Unsent{};

@@ -1,4 +1,4 @@
-// A device of DPDK's as a port (port/port.h).
+// A DPDK device as a port (port/port.h).
 #pragma once
 
 #include <array>
@@ -20,20 +20,18 @@
 
 namespace viaduct::dpdk {
 
-// - One thread receives; the same or another sends and asks for BytesInFlight().
-// - Of net_af_packet, fd() and TransmitFd() are its socket's. Of other devices fd() is always
-//   readable: they have to be polled, as programs of DPDK's do.
-// - `received` is the driver's stamp where that is of the kernel's clock (net_af_packet of DPDK 23
-//   and later), else 0: a stamp of our own would hide how long a frame has waited.
-// - BytesInFlight(): exact for net_af_packet, and for drivers that can be asked to give back
-// buffers
-//   (rte_eth_tx_done_cleanup()); 0 of the others.
+// - One thread receives; the same or a second thread sends and calls BytesInFlight().
+// - For net_af_packet, fd() and TransmitFd() are its socket's. For other devices fd() is always
+//   readable: they must be polled, as DPDK programs do.
+// - `received` is the driver's stamp if it is of the kernel's clock (net_af_packet of DPDK 23 and
+//   later), else 0: a stamp made here would hide how long a frame has waited.
+// - BytesInFlight(): exact for net_af_packet, and for drivers that can be asked to release buffers
+//   (rte_eth_tx_done_cleanup()); 0 for other drivers.
 // - Frames in several buffers are put together. Frames longer than the MTU with two tags are
-// dropped
-//   and counted, those that the kernel has put together (net_af_packet) among them.
+//   dropped and counted, including those that the kernel has put together (net_af_packet).
 class Port final : public io::AnyPort {
  public:
-  // In the interface's network namespace. Throws Error.
+  // Called in the interface's network namespace. Throws Error.
   explicit Port(Device device);
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -53,7 +51,7 @@ class Port final : public io::AnyPort {
  private:
   static constexpr size_t kBurst = 64, kLentAtMost = 256;
 
-  // Among the interfaces in use; false: another port has it.
+  // Enters the port among the interfaces in use; false: another port uses the interface.
   bool Enter();
   void Leave();
   void Open(const Device& device);
@@ -84,7 +82,7 @@ class Port final : public io::AnyPort {
   UniqueFd fd_, transmit_fd_;
   bool is_packet_socket_ = false;
   std::optional<io::InterfaceWatch> watch_;
-  int64_t looked_ = 0;  // the last two of a device of DPDK's own
+  int64_t looked_ = 0;  // looked_ and is_down_: for a DPDK device only
   bool is_down_ = false;
   std::optional<RingFlight> ring_flight_;
   std::optional<BufferFlight> buffer_flight_;

@@ -19,8 +19,8 @@
 
 namespace viaduct::netmap {
 
-// As the module does it: between `head` and `tail` the slots are the process's, the others the
-// kernel's; only sync moves `tail`, and only then are `head` and buffers looked at.
+// Imitates the module: the process owns the slots between `head` and `tail`, the kernel the rest;
+// only sync moves `tail`, and only then are `head` and buffers read.
 class FakeNetmap {
  public:
   struct Options {
@@ -57,16 +57,16 @@ class FakeNetmap {
     return registered;
   }
 
-  // A frame from the cable. False: the ring has no room.
+  // Adds a frame from the cable.
   bool Arrive(std::span<const std::byte> frame, uint32_t number = 0) {
     waiting_.resize(options_.receive_rings);
     waiting_[number].emplace_back(frame.begin(), frame.end());
     eventfd_write(readable_.get(), 1);
     return true;
   }
-  // What has left by the cable.
+  // Returns the frames that were sent to the cable.
   std::vector<std::vector<std::byte>> TakeSent() { return std::move(sent_); }
-  // The card sends no more than so many slots until told otherwise.
+  // Makes the card send nothing until switched off.
   void Stall(bool on) { is_stalled_ = on; }
   void SetUp(bool up) { is_up_ = up; }
   void Remove() {
@@ -82,7 +82,7 @@ class FakeNetmap {
   struct Free {
     void operator()(std::byte* memory) const { operator delete(memory, kAlign); }
   };
-  // The interface's fields are constant to the process.
+  // Writes a field of the interface that is constant to the process.
   template <class T, class V>
   static void Set(const T& field, V value) {
     const_cast<T&>(field) = value;

@@ -1,4 +1,4 @@
-// A stand-in, as net/netmap.h here.
+// A stand-in for netmap's header of this name, like net/netmap.h here.
 #pragma once
 
 #include <net/netmap.h>
