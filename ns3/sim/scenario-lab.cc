@@ -24,7 +24,8 @@ using viaduct::scenario::Scenario;
 namespace
 {
 
-/** @return whether the path engine emulates the whole link, a pair, if its SPEC may change */
+/** @return whether the link has two devices and the path engine emulates it, as something differs
+ * from a plain wire */
 bool
 IsEmulatedPair(const NetworkLink& link)
 {

@@ -132,8 +132,8 @@ Feature Confinement() {
   Feature feature = Examined(
       "guests confined", "stack: kernel, with programs or kernels that nobody knows",
       trouble.empty(),
-      "a kernel with Landlock (Linux 5.13, CONFIG_SECURITY_LANDLOCK, landlock in lsm=): until then "
-      "a program in a guest can write what you can write, through a hostfs mount");
+      "Linux 6.12 with CONFIG_SECURITY_LANDLOCK and landlock in lsm=; without Landlock a program in "
+      "a guest can write what you can write, through a hostfs mount");
   feature.detail = trouble;
   return feature;
 }

@@ -177,12 +177,24 @@ void Confinement::Enter() const {
   if (HasFilters()) InstallFilter();
 }
 
+std::string MissingOfLandlock(int version) {
+  if (version < 1) return "this kernel has no Landlock, which Linux has since 5.13";
+  if (version < 4) {
+    return "guests can open TCP connections of this machine, and signal other processes of their "
+           "user: Landlock prevents that since Linux 6.7 and 6.12";
+  }
+  if (version < 6) {
+    return "guests can signal other processes of their user: Landlock prevents that since Linux "
+           "6.12";
+  }
+  return "";
+}
+
 std::string WhyNotConfined() {
   const int version = LandlockVersion();
   if (version == 0 && errno == EOPNOTSUPP) return "Landlock is not among this kernel's lsm=";
-  if (version == 0) return "this kernel has no Landlock, which Linux has since 5.13";
-  if (!HasFilters()) return "this kernel has no seccomp filters";
-  return "";
+  if (version > 0 && !HasFilters()) return "this kernel has no seccomp filters";
+  return MissingOfLandlock(version);
 }
 
 }  // namespace viaduct::guest

@@ -1,6 +1,7 @@
 #include "guest/process/confinement.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
@@ -24,6 +25,19 @@ namespace viaduct::guest {
 namespace {
 
 namespace fs = std::filesystem;
+
+TEST(MissingOfLandlockTest, EachVersionSaysWhatItDoesNotPrevent) {
+  EXPECT_THAT(MissingOfLandlock(0), testing::HasSubstr("no Landlock"));
+  for (const int version : {1, 2, 3}) {  // Linux 5.13, 5.19, 6.2
+    EXPECT_THAT(MissingOfLandlock(version), testing::HasSubstr("TCP")) << version;
+  }
+  for (const int version : {4, 5}) {  // Linux 6.7, 6.10
+    EXPECT_THAT(MissingOfLandlock(version), testing::HasSubstr("signal")) << version;
+    EXPECT_THAT(MissingOfLandlock(version), testing::Not(testing::HasSubstr("TCP"))) << version;
+  }
+  EXPECT_EQ(MissingOfLandlock(6), "");
+  EXPECT_EQ(MissingOfLandlock(7), "") << "audit is no restriction";
+}
 
 class ConfinementTest : public testing::Test {
  protected:
