@@ -101,12 +101,12 @@ class Backlog {
  private:
   void Next() {
     ns3::Simulator::Schedule(ns3::MilliSeconds(1), [this] {
-      Look();
+      Poll();
       if (MonotonicClock::Now() >= end_) return ns3::Simulator::Stop();
       Next();
     });
   }
-  void Look() {
+  void Poll() {
     const double disc = disc_ ? disc_->GetNBytes() : 0;
     // The device's own count needs flow control; the port's does not.
     const double below =
@@ -232,7 +232,7 @@ class Sink {
     ns3::Simulator::Schedule(ns3::MilliSeconds(20), [this] {
       std::fputs("ready\n", stderr);
       std::fflush(stderr);
-      Look();
+      Poll();
     });
     ns3::Simulator::Run();
     nlohmann::json result = {{"received_packets", packets_},
@@ -248,9 +248,9 @@ class Sink {
   }
 
  private:
-  void Look() {
-    if (watch_.Look(bytes_)) return ns3::Simulator::Stop();
-    ns3::Simulator::Schedule(ns3::MilliSeconds(5), [this] { Look(); });
+  void Poll() {
+    if (watch_.Poll(bytes_)) return ns3::Simulator::Stop();
+    ns3::Simulator::Schedule(ns3::MilliSeconds(5), [this] { Poll(); });
   }
   ArrivalWatch watch_;
   uint64_t packets_ = 0, bytes_ = 0;

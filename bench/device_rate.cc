@@ -37,7 +37,7 @@ constexpr int kEthernet = 14, kHeaders = kEthernet + 20 + 8;  // with IPv4 and U
 constexpr size_t kBurst = 64;
 constexpr const char* kAddress = "02:00:00:00:ff:fe";  // address of the receiver; no kernel has it
 constexpr uint16_t kIpv4 = 0x0800;
-constexpr auto kLook = std::chrono::milliseconds(5);
+constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
 struct Options {
   std::string mode, layer = "device";
@@ -198,7 +198,7 @@ nlohmann::json ReceiveFromPort(io::AnyPort& port, bool spin) {
       poll(&wait, 1, 5);
     }
     if (const Instant now = MonotonicClock::Now(); now >= next) {
-      over = watch.Look(count);
+      over = watch.Poll(count);
       next = now + Duration::Milliseconds(5);
     }
   }
@@ -221,7 +221,7 @@ nlohmann::json ReceiveFromReader(const std::string& interface) {
                 }));
   ArrivalWatch watch;
   SayReady();
-  while (!watch.Look(count)) std::this_thread::sleep_for(kLook);
+  while (!watch.Poll(count)) std::this_thread::sleep_for(kPollInterval);
   reader->Stop();
   auto result = Received(watch, count);
   Add(result, count, CountPackets(socket.get()));
@@ -261,7 +261,7 @@ class NodeReceiver {
   nlohmann::json Run() {
     ns3::Simulator::Schedule(ns3::MilliSeconds(20), [this] {
       SayReady();
-      Look();
+      Poll();
       if (tick_.IsStrictlyPositive()) Tick();
     });
     ns3::Simulator::Run();
@@ -284,15 +284,15 @@ class NodeReceiver {
   uint64_t Count() const { return count_; }
 
  private:
-  void Look() {
+  void Poll() {
     const bool first = count_ > 0 && !started_;
     if (first) {
       started_ = true;  // the statistics are of the time with traffic
       waited_ = WaitedSeconds();
       if (auto reactor = ns3::ReactorSimulatorImpl::Get()) reactor->ResetStatistics();
     }
-    if (watch_.Look(count_)) return ns3::Simulator::Stop();
-    ns3::Simulator::Schedule(ns3::MilliSeconds(5), [this] { Look(); });
+    if (watch_.Poll(count_)) return ns3::Simulator::Stop();
+    ns3::Simulator::Schedule(ns3::MilliSeconds(5), [this] { Poll(); });
   }
   void Tick() {
     static const ns3::Mac48Address to("02:00:00:00:ff:fd");

@@ -73,7 +73,7 @@ class ArrivalWatch {
   explicit ArrivalWatch(Duration start = {}) : skip_(start) {}
 
   // Returns true once nothing more has arrived for a while, or nothing at all for long.
-  bool Look(uint64_t count) {
+  bool Poll(uint64_t count) {
     const Instant now = MonotonicClock::Now();
     if (count != last_.count) {
       last_ = {count, now, ProcessorSeconds()};

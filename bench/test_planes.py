@@ -66,9 +66,9 @@ def test_a_routing_program_is_named_with_its_version() -> None:
 
 def test_a_routing_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemon.shutil, "which", lambda _: None)
-    assert daemon.why_not() == "bird (package bird2) is not installed"
+    assert daemon.reason() == "bird (package bird2) is not installed"
     monkeypatch.setattr(daemon.shutil, "which", lambda name: f"/usr/sbin/{name}")
-    assert not daemon.why_not()
+    assert not daemon.reason()
 
 
 def test_the_thesis_third_system_is_beside_the_routing_program() -> None:

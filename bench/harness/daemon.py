@@ -21,7 +21,7 @@ protocol ospf v2 {
 """
 
 
-def why_not() -> str:
+def reason() -> str:
     """Why there is no such system on this machine; empty: there is."""
     return "" if shutil.which("bird") else "bird (package bird2) is not installed"
 

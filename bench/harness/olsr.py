@@ -55,7 +55,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     offload = product.line(session, product.KERNEL_ROUTES, 1)
     planes = [product.line(session, plane, 1) for plane in product.faster_planes(session)]
     everything = [kernel, traditional, ours, offload, *planes]
-    without = daemon.why_not()
+    without = daemon.reason()
     if without:
         plan.shortened.append(f"no offload_vs_daemon: {without}")
         plan.say(f"no system `daemon`: {without}")

@@ -36,7 +36,7 @@ namespace
 void
 PrintClients(RemoteHub& hub)
 {
-    const viaduct::tunnel::Hub& tunnel = hub.GetHub();
+    const viaduct::tunnel::ClientHub& tunnel = hub.GetHub();
     for (std::size_t i = 0; i < tunnel.nodes().size(); i++)
     {
         const auto counters = tunnel.CountersOf(i);

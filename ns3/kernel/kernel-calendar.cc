@@ -34,7 +34,7 @@ namespace
 // Numbers of open files: of the simulator itself, of each guest (sockets, output), and of each
 // device (both ends of the connection and of the channel of interrupts; for a guest with a separate
 // process, only the simulator's ends).
-constexpr size_t FILES_BESIDE = 512;
+constexpr size_t RESERVED_FDS = 512;
 constexpr size_t FILES_A_GUEST = 16;
 constexpr size_t FILES_A_DEVICE = 4;
 
@@ -165,7 +165,7 @@ void
 KernelCalendar::AllowOpenFiles() const
 {
     const char* const what = "the devices of kernel nodes need";
-    size_t needed = FILES_BESIDE;
+    size_t needed = RESERVED_FDS;
     size_t embedded = 0; // for embedded guests, whose descriptors are also this process's
     for (const auto& guest : m_guests)
     {

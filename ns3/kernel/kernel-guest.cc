@@ -229,7 +229,7 @@ KernelGuest::ChoosePlace()
     {
         return;
     }
-    const std::string why = WhyNotEmbedded(m_options);
+    const std::string why = EmbeddingUnavailable(m_options);
     m_options.embedded = why.empty();
     NS_LOG_INFO(Describe() << (why.empty() ? " is in this process" : " has a process: " + why));
 }

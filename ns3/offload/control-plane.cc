@@ -343,13 +343,13 @@ ControlPlane::GetUnsupported() const
     {
         return lines;
     }
-    const std::string whyNoTcp(m_plane->WhyNot(viaduct::fib::Feature::kSimulatedTcp));
+    const std::string tcpUnavailable(m_plane->Unavailable(viaduct::fib::Feature::kSimulatedTcp));
     for (const auto& socket : ns3access::SocketsOf(m_node->GetObject<TcpL4Protocol>()))
     {
         const auto claim = ClaimOf(socket);
-        if (claim && !whyNoTcp.empty())
+        if (claim && !tcpUnavailable.empty())
         {
-            lines.push_back("TCP port " + std::to_string(claim->number) + ": " + whyNoTcp);
+            lines.push_back("TCP port " + std::to_string(claim->number) + ": " + tcpUnavailable);
         }
     }
     for (const auto& handler : ns3access::ProtocolHandlers(*m_node))

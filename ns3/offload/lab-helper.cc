@@ -137,9 +137,9 @@ RequireDescriptors(const LabPlan& plan)
 {
     constexpr size_t PER_INTERFACE = 4;
     constexpr size_t PER_NODE = 2;
-    constexpr size_t BESIDE = 64;
+    constexpr size_t RESERVED_FDS = 64;
     const size_t nodes = plan.topology.nodes.size();
-    viaduct::sys::RequireDescriptors(BESIDE + PER_INTERFACE * plan.attachments.size() +
+    viaduct::sys::RequireDescriptors(RESERVED_FDS + PER_INTERFACE * plan.attachments.size() +
                                          PER_NODE * nodes,
                                      "the simulator of " + std::to_string(nodes) + " nodes needs");
 }

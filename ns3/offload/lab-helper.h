@@ -185,8 +185,8 @@ class LabHelper
 
     /**
      * Leaves a node out of the lab: its programs run on another host, its client, which a VXLAN
-     * tunnel connects to the end of the node's link (remote/tunnel/hub.h). The node must be on one
-     * link, and must not route packets of other nodes.
+     * tunnel connects to the end of the node's link (remote/tunnel/client_hub.h). The node must be
+     * on one link, and must not route packets of other nodes.
      * @param node the node
      * @param remote its VXLAN identifier and the permitted clients; the remaining fields are filled
      * in

@@ -68,13 +68,13 @@ ReactorSimulatorImpl::Run()
     m_phaseStart = m_clock->Now();
     m_origin = m_phaseStart - Duration::Nanoseconds(static_cast<int64_t>(m_currentTs));
 
-    m_rested = m_phaseStart;
+    m_idled = m_phaseStart;
     while (!m_stop)
     {
         m_turns++;
         if (m_fifoPriority > 0)
         {
-            Rest();
+            Idle();
         }
         bool worked = DrainInbox();
         worked |= RunDueEvents();
@@ -98,9 +98,9 @@ ReactorSimulatorImpl::Run()
 }
 
 void
-ReactorSimulatorImpl::Rest()
+ReactorSimulatorImpl::Idle()
 {
-    if (m_clock->Now() - m_rested < FIFO_PERIOD)
+    if (m_clock->Now() - m_idled < FIFO_PERIOD)
     {
         return;
     }
@@ -111,7 +111,7 @@ ReactorSimulatorImpl::Rest()
         m_clock->Pause(FIFO_REST);
         SetPhase(EVENTS);
     }
-    m_rested = m_clock->Now();
+    m_idled = m_clock->Now();
     m_sleptBefore = m_phaseTime[SLEEPING];
 }
 
@@ -183,7 +183,7 @@ ReactorSimulatorImpl::ServePorts(bool look)
 {
     if ((look || m_ports.AnyReady()) && m_clock->Now() - m_ports.GetLastLook() >= LOOK_INTERVAL)
     {
-        m_ports.Look(*m_clock, Duration());
+        m_ports.Poll(*m_clock, Duration());
     }
     bool worked = false;
     m_ports.ForEach([&](ReactorPorts::Port& port) {
@@ -280,7 +280,7 @@ ReactorSimulatorImpl::WaitForWork()
     if (m_alwaysPoll)
     {
         SetPhase(SPINNING);
-        m_ports.Look(*m_clock, Duration());
+        m_ports.Poll(*m_clock, Duration());
         m_clock->Relax();
         SetPhase(EVENTS);
         return;
@@ -309,7 +309,7 @@ ReactorSimulatorImpl::Sleep(Duration timeout)
     if (!m_inboxFilled && !m_stop)
     {
         m_sleeps++;
-        m_ports.Look(*m_clock, timeout);
+        m_ports.Poll(*m_clock, timeout);
     }
     m_asleep = false;
     SetPhase(EVENTS);
@@ -322,7 +322,7 @@ ReactorSimulatorImpl::SpinUntil(Instant deadline)
     for (Instant now = m_clock->Now(); now < deadline && !m_inboxFilled && !m_stop;
          now = m_clock->Now())
     {
-        if (deadline - now > BLIND_SPIN && m_ports.Look(*m_clock, Duration()) > 0)
+        if (deadline - now > BLIND_SPIN && m_ports.Poll(*m_clock, Duration()) > 0)
         {
             break;
         }

@@ -95,12 +95,12 @@ ReactorPorts::Ask(Port& port, ReactorClock& clock)
 }
 
 size_t
-ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
+ReactorPorts::Poll(ReactorClock& clock, viaduct::Duration timeout)
 {
-    const viaduct::Instant before = m_lastLook;
+    const viaduct::Instant before = m_lastPoll;
     const viaduct::Instant begin = timeout > viaduct::Duration() ? clock.Now() : before;
     const auto found = clock.Sleep(m_waiter, timeout);
-    m_lastLook = clock.Now();
+    m_lastPoll = clock.Now();
     for (const auto& event : found)
     {
         if (event.data.u64 == viaduct::sys::HybridWaiter::kWoken)
@@ -112,8 +112,8 @@ ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
         {
             // A sleep ends as soon as a descriptor is ready; a query without sleep may happen long
             // after that, as may a sleep that ended at once.
-            const bool slept = timeout > viaduct::Duration() && m_lastLook - begin > MIN_SLEEP;
-            port.emptyAt = slept ? m_lastLook : before;
+            const bool slept = timeout > viaduct::Duration() && m_lastPoll - begin > MIN_SLEEP;
+            port.emptyAt = slept ? m_lastPoll : before;
         }
         port.ready = true;
     }

@@ -94,11 +94,11 @@ class ReactorPorts
      * @param timeout the maximum wait for a ready port; Duration::Max() is without limit
      * @return the number of ready ports, including a call of Wake()
      */
-    size_t Look(ReactorClock& clock, viaduct::Duration timeout);
+    size_t Poll(ReactorClock& clock, viaduct::Duration timeout);
     /** @return the time at which the kernel was last queried */
     viaduct::Instant GetLastLook() const
     {
-        return m_lastLook;
+        return m_lastPoll;
     }
 
     /** @return the time at which Unmute() has something to do; Never if no port is muted */
@@ -110,7 +110,7 @@ class ReactorPorts
     /** Waits for muted ports again. */
     void Unmute();
 
-    /** Ends the current Look(), or the next; may be called from any thread or a signal handler. */
+    /** Ends the current Poll(), or the next; may be called from any thread or a signal handler. */
     void Wake() const
     {
         m_waiter.Wake();
@@ -127,7 +127,7 @@ class ReactorPorts
     uint32_t m_nextId = 1;                                  //!< next port's id
     bool m_visiting = false;                                //!< a loop iterates over m_ports
     bool m_anyRemoved = false;                              //!< a port must be erased
-    viaduct::Instant m_lastLook;                            //!< time of the last Look()
+    viaduct::Instant m_lastPoll;                            //!< time of the last Poll()
     viaduct::Instant m_unmuteAt{viaduct::Instant::Never()}; //!< next call of Unmute()
 };
 

@@ -281,7 +281,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     /** @return the time stamp of the next event; Max if there is none */
     viaduct::Duration NextEvent() const;
     /** With FifoPriority: pauses before the kernel does, if the loop has slept too little. */
-    void Rest();
+    void Idle();
     /** @return true if events of other threads were inserted */
     bool DrainInbox();
     /** @return true if an event was run */
@@ -343,8 +343,8 @@ class ReactorSimulatorImpl : public SimulatorImpl
     std::string m_cpuAffinity;             //!< attribute CpuAffinity
     uint32_t m_fifoPriority;               //!< attribute FifoPriority
     bool m_lockMemory;                     //!< attribute LockMemory
-    viaduct::Instant m_rested;             //!< with FifoPriority: time of the last check by Rest()
-    viaduct::Duration m_sleptBefore;       //!< time slept until m_rested
+    viaduct::Instant m_idled;              //!< with FifoPriority: time of the last check by Idle()
+    viaduct::Duration m_sleptBefore;       //!< time slept until m_idled
     bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 

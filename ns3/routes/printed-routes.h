@@ -145,7 +145,7 @@ class PrintedRoutes : public AskedRoutes<Family>
         this->m_protocol->PrintRoutingTable(Create<OutputStreamWrapper>(&text), Time::S);
         const PrintedTable table = ParseRoutingTable(text.str());
         std::vector<RouteCandidate> routes;
-        m_why = this->m_unknown ? WhyNot(text.str(), table) : "";
+        m_why = this->m_unknown ? ReasonUnread(text.str(), table) : "";
         for (const PrintedRoute& route : table.routes)
         {
             const auto interface = FindInterface(route);
@@ -200,7 +200,7 @@ class PrintedRoutes : public AskedRoutes<Family>
     using Key = std::tuple<viaduct::wire::IpPrefix, viaduct::wire::IpAddress, uint32_t>;
 
     /** @return the reason why a user's table is ignored; empty: it is used */
-    std::string WhyNot(const std::string& text, const PrintedTable& table) const
+    std::string ReasonUnread(const std::string& text, const PrintedTable& table) const
     {
         if (!m_distrust.empty())
         {

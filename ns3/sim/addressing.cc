@@ -234,7 +234,7 @@ AssignAddresses(const Scenario& scenario, const Network& network)
         // index.
         for (size_t end = 0; end < link.devices.size(); end++)
         {
-            if (!network.IsHere(link.settings->nodes[end]))
+            if (!network.IsLocal(link.settings->nodes[end]))
             {
                 continue;
             }
@@ -246,7 +246,7 @@ AssignAddresses(const Scenario& scenario, const Network& network)
     }
     for (const NodeSettings& node : scenario.nodes)
     {
-        if (network.IsHere(node.name))
+        if (network.IsLocal(node.name))
         {
             AddLoopbacks(network.GetNode(node.name), node.loopback);
         }
@@ -258,7 +258,7 @@ RouteHosts(const Scenario& scenario, const Network& network)
 {
     for (const NodeSettings& node : scenario.nodes)
     {
-        if (!network.IsHere(node.name))
+        if (!network.IsLocal(node.name))
         {
             continue;
         }
@@ -280,7 +280,7 @@ AddStaticRoutes(const Scenario& scenario, const Network& network)
 {
     for (const auto& route : viaduct::scenario::StaticRoutes(scenario))
     {
-        if (!network.IsHere(scenario.nodes[route.node].name))
+        if (!network.IsLocal(scenario.nodes[route.node].name))
         {
             continue;
         }
@@ -354,7 +354,7 @@ AddMulticastRoutes(const Scenario& scenario, const Network& network)
 {
     for (const auto& route : scenario.multicast)
     {
-        if (!network.IsHere(route.node))
+        if (!network.IsLocal(route.node))
         {
             continue;
         }

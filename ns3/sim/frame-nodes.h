@@ -21,7 +21,7 @@ class FrameReachability
   public:
     virtual ~FrameReachability() = default;
     /** @return the pairs of nodes that reach each other now, and the pairs that do not */
-    virtual viaduct::result::Convergence Look() const = 0;
+    virtual viaduct::result::Convergence Check() const = 0;
 };
 
 /** Makes the reachability of a scenario with nodes that forward frames

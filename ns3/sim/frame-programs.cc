@@ -202,7 +202,7 @@ ProgramReachability::ProgramReachability(const Scenario& scenario, const Network
 }
 
 viaduct::result::Convergence
-ProgramReachability::Look() const
+ProgramReachability::Check() const
 {
     const size_t n = m_scenario.nodes.size();
     Sets sets(m_network.GetLinks().size());

@@ -48,7 +48,7 @@ class ProgramReachability : public FrameReachability
      * @param network its nodes; both must outlive this object
      */
     ProgramReachability(const viaduct::scenario::Scenario& scenario, const Network& network);
-    viaduct::result::Convergence Look() const override;
+    viaduct::result::Convergence Check() const override;
 
   private:
     const viaduct::scenario::Scenario& m_scenario;      //!< the scenario

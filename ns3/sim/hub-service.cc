@@ -116,7 +116,7 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
 void
 HubService::Obey(const viaduct::scenario::SimulatorCommand& command)
 {
-    viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    viaduct::tunnel::ClientHub& hub = m_hub->GetHub();
     if (const auto* claim = std::get_if<viaduct::scenario::Claim>(&command))
     {
         hub.Claim(
@@ -142,7 +142,7 @@ HubService::IndexOf(const std::string& node) const
 HubProgress
 HubService::Summarize() const
 {
-    viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    viaduct::tunnel::ClientHub& hub = m_hub->GetHub();
     hub.CountOutside();
     HubProgress progress = viaduct::tunnel::Summarize(hub);
     progress.seconds = Simulator::Now().GetSeconds();
@@ -162,7 +162,7 @@ HubService::Summarize() const
 HubResult
 HubService::Describe(std::size_t from, std::size_t count) const
 {
-    viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    viaduct::tunnel::ClientHub& hub = m_hub->GetHub();
     hub.CountOutside();
     HubResult result;
     result.name = m_scenario.name;

@@ -172,7 +172,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     AssignAddresses(m_scenario, *this);
     for (const auto& settings : m_scenario.nodes)
     {
-        if (IsHere(settings.name))
+        if (IsLocal(settings.name))
         {
             ResolveAddressesAsKernelsDo(m_byName.at(settings.name),
                                         viaduct::scenario::IsOnWifi(m_scenario, settings.name),
@@ -209,9 +209,9 @@ Network::CheckAddresses() const
 }
 
 bool
-Network::IsHere(const std::string& name) const
+Network::IsLocal(const std::string& name) const
 {
-    return m_host.empty() || viaduct::scenario::LabHostOf(m_scenario, name) == m_host;
+    return m_host.empty() || viaduct::scenario::MachineOf(m_scenario, name) == m_host;
 }
 
 NodeContainer
@@ -220,7 +220,7 @@ Network::GetNodesHere() const
     NodeContainer here;
     for (const NodeSettings& node : m_scenario.nodes)
     {
-        if (IsHere(node.name))
+        if (IsLocal(node.name))
         {
             here.Add(GetNode(node.name));
         }

@@ -62,7 +62,7 @@ class Network
      * @param name a node's name
      * @return whether it is on this host
      */
-    bool IsHere(const std::string& name) const;
+    bool IsLocal(const std::string& name) const;
 
     /**
      * @param name a node's name

@@ -243,7 +243,7 @@ InstallStacks(const Scenario& scenario, const Network& network)
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& settings = scenario.nodes[i];
-        if (!network.IsHere(settings.name))
+        if (!network.IsLocal(settings.name))
         {
             continue;
         }
@@ -265,7 +265,7 @@ InstallStacks(const Scenario& scenario, const Network& network)
     }
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
-        if (network.IsHere(scenario.nodes[i].name))
+        if (network.IsLocal(scenario.nodes[i].name))
         {
             ConfigureStack(nodes.Get(i), scenario.nodes[i], ipv6);
         }

@@ -163,18 +163,18 @@ PausedView::Answer(const nlohmann::json& request)
         SetLinkUp(request.at("link"), request.at("up"));
         return nlohmann::json::object();
     }
-    return Look(request.at("to").get<std::string>());
+    return Describe(request.at("to").get<std::string>());
 }
 
 PausedState
-PausedView::Look(const std::string& to) const
+PausedView::Describe(const std::string& to) const
 {
     PausedState state;
     state.simulation = m_scenario.name;
     state.time = Simulator::Now().GetSeconds();
     for (auto node = m_network.GetNodes().Begin(); node != m_network.GetNodes().End(); ++node)
     {
-        state.nodes.push_back(Look(*node));
+        state.nodes.push_back(Describe(*node));
     }
     const auto statistics = MakeLinkReport(m_network);
     for (const NetworkLink& link : m_network.GetLinks())
@@ -213,7 +213,7 @@ PausedView::Look(const std::string& to) const
 }
 
 PausedNode
-PausedView::Look(Ptr<Node> node) const
+PausedView::Describe(Ptr<Node> node) const
 {
     PausedNode found;
     found.name = Names::FindName(node);
@@ -221,7 +221,7 @@ PausedView::Look(Ptr<Node> node) const
     found.stack = isKernel ? "kernel" : "ns3";
     for (uint32_t i = 0; i < node->GetNDevices(); i++)
     {
-        const PausedInterface interface = Look(node->GetDevice(i));
+        const PausedInterface interface = Describe(node->GetDevice(i));
         const bool isBare = interface.name == "lo" && interface.addresses.empty();
         if (!isBare && !interface.name.empty())
         {
@@ -237,7 +237,7 @@ PausedView::Look(Ptr<Node> node) const
 }
 
 PausedInterface
-PausedView::Look(Ptr<NetDevice> device) const
+PausedView::Describe(Ptr<NetDevice> device) const
 {
     PausedInterface found;
     const bool isLoopback = bool(DynamicCast<LoopbackNetDevice>(device));

@@ -53,9 +53,9 @@ class PausedView
     nlohmann::json Answer(const nlohmann::json& request);
 
   private:
-    viaduct::result::PausedState Look(const std::string& to) const;
-    viaduct::result::PausedNode Look(Ptr<Node> node) const;
-    viaduct::result::PausedInterface Look(Ptr<NetDevice> device) const;
+    viaduct::result::PausedState Describe(const std::string& to) const;
+    viaduct::result::PausedNode Describe(Ptr<Node> node) const;
+    viaduct::result::PausedInterface Describe(Ptr<NetDevice> device) const;
     void SetLinkUp(const std::string& name, bool up);
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario of the run

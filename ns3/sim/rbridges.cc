@@ -186,7 +186,7 @@ RBridgeReachability::Reaches(Ptr<RBridge> from, Ptr<RBridge> to) const
 }
 
 viaduct::result::Convergence
-RBridgeReachability::Look() const
+RBridgeReachability::Check() const
 {
     viaduct::result::Convergence result;
     result.seconds = Simulator::Now().GetSeconds();

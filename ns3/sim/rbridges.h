@@ -49,7 +49,7 @@ class RBridgeReachability : public FrameReachability
      * @param network its nodes; must outlive this object
      */
     RBridgeReachability(const viaduct::scenario::Scenario& scenario, const Network& network);
-    viaduct::result::Convergence Look() const override;
+    viaduct::result::Convergence Check() const override;
 
   private:
     /** @return the RBridge that serves a node, or the RBridge that the node is; null: none serves

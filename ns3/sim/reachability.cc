@@ -38,7 +38,7 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
     {
         numbers[node.name] = static_cast<uint32_t>(m_names.size());
         m_names.push_back(node.name);
-        m_here.push_back(network.IsHere(node.name));
+        m_here.push_back(network.IsLocal(node.name));
         m_hosts.push_back(node.host);
         m_destinations.push_back(viaduct::scenario::AddressOf(scenario, node.name));
     }
@@ -368,7 +368,7 @@ Reachability::Follow(const std::vector<int32_t>& next, int32_t from, int32_t to)
 }
 
 viaduct::result::Convergence
-Reachability::Look() const
+Reachability::Check() const
 {
     viaduct::result::Convergence result;
     result.seconds = Simulator::Now().GetSeconds();

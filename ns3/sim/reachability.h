@@ -44,7 +44,7 @@ class Reachability
      * @return the reachability by the protocols' present tables, from this host's nodes to the
      * destination or to the first node of another host
      */
-    viaduct::result::Convergence Look() const;
+    viaduct::result::Convergence Check() const;
 
     /** The answer of a node's protocols about a destination. */
     struct Said
@@ -97,7 +97,7 @@ class Reachability
     bool IsSomeTentative() const;
     /** @return whether any node has a user's protocol */
     bool HasUnknown() const;
-    /** @return whether the last Look() could not read the routes of some node */
+    /** @return whether the last Check() could not read the routes of some node */
     bool IsUndecided() const
     {
         return m_undecided;

@@ -83,7 +83,7 @@ SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const
 {
     for (const auto& settings : scenario.nodes)
     {
-        if (!network.IsHere(settings.name))
+        if (!network.IsLocal(settings.name))
         {
             if (viaduct::scenario::HasAddress(scenario, settings.name))
             {
@@ -134,8 +134,9 @@ SetLinks(LabHelper& lab, const Scenario& scenario, const Network& network, const
     {
         const NetworkLink& link = network.GetLinks()[number];
         const auto& names = link.settings->nodes;
-        if (std::none_of(
-                names.begin(), names.end(), [&](const auto& name) { return network.IsHere(name); }))
+        if (std::none_of(names.begin(), names.end(), [&](const auto& name) {
+                return network.IsLocal(name);
+            }))
         {
             continue;
         }
@@ -153,7 +154,7 @@ SetLinks(LabHelper& lab, const Scenario& scenario, const Network& network, const
                 device->GetNode(), link.settings->interface, device, link.settings->name);
             continue;
         }
-        if (!part.host.empty() && viaduct::scenario::IsBetweenHosts(scenario, *link.settings))
+        if (!part.host.empty() && viaduct::scenario::IsBetweenMachines(scenario, *link.settings))
         {
             AddTunnel(lab, scenario, network, part.host, number);
             continue;

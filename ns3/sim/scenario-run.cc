@@ -141,7 +141,7 @@ ScenarioRun::Run()
 void
 ScenarioRun::ReportPassages(bool late)
 {
-    viaduct::scenario::Passages report{m_reachability->Look(), late};
+    viaduct::scenario::Passages report{m_reachability->Check(), late};
     if (late || report.here.unreachable.empty())
     {
         report.passages = m_reachability->LookAtPassages(late);
@@ -155,7 +155,7 @@ ScenarioRun::AcrossHosts(viaduct::result::Convergence here) const
     here.unreachable.clear();
     for (const auto& pair : m_go->unreachable)
     {
-        if (m_network->IsHere(pair.first))
+        if (m_network->IsLocal(pair.first))
         {
             here.unreachable.push_back(pair);
         }
@@ -228,7 +228,8 @@ ScenarioRun::LookAtRoutes()
     {
         return Converged({.seconds = Simulator::Now().GetSeconds(), .by_programs = true});
     }
-    const viaduct::result::Convergence now = m_bridged ? m_bridged->Look() : m_reachability->Look();
+    const viaduct::result::Convergence now =
+        m_bridged ? m_bridged->Check() : m_reachability->Check();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
     if (!m_part.host.empty() && !m_go)
     {

@@ -181,7 +181,7 @@ StackDrops::StackDrops(const viaduct::scenario::Scenario& scenario, const Networ
     }
     for (const auto& node : scenario.nodes)
     {
-        if (network.IsHere(node.name))
+        if (network.IsLocal(node.name))
         {
             Watch(network.GetNode(node.name), node.name);
         }

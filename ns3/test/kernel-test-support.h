@@ -39,7 +39,7 @@ using namespace ns3;
 
 /** @return the reason why there is no kernel to test; empty if there is one */
 inline std::string
-WhyNoKernel()
+KernelUnavailable()
 {
     try
     {
@@ -112,7 +112,7 @@ class KernelTestCase : public TestCase
   private:
     void DoRun() override
     {
-        if (const std::string reason = WhyNoKernel(); !reason.empty())
+        if (const std::string reason = KernelUnavailable(); !reason.empty())
         {
             std::cout << "SKIPPED " << GetName() << ": " << reason << std::endl;
             return;

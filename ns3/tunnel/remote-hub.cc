@@ -187,15 +187,15 @@ RemoteHub::Start(int innerSocket)
     NS_ABORT_MSG_UNLESS(m_reactor,
                         "RemoteHub: set the global value SimulatorImplementationType to "
                         "ns3::ReactorSimulatorImpl");
-    m_hub = std::make_unique<viaduct::tunnel::Hub>(
+    m_hub = std::make_unique<viaduct::tunnel::ClientHub>(
         std::move(m_nodes),
-        viaduct::tunnel::Hub::Options{.address = m_address,
-                                      .port = m_port,
-                                      .waiting_frames = m_queueSize,
-                                      .readers = m_readers < 0
-                                                     ? viaduct::tunnel::SuitableReaders()
-                                                     : static_cast<std::size_t>(m_readers),
-                                      .inner_socket = innerSocket});
+        viaduct::tunnel::ClientHub::Options{.address = m_address,
+                                            .port = m_port,
+                                            .waiting_frames = m_queueSize,
+                                            .readers = m_readers < 0
+                                                           ? viaduct::tunnel::SuitableReaders()
+                                                           : static_cast<std::size_t>(m_readers),
+                                            .inner_socket = innerSocket});
     m_pollable = m_reactor->AddPollable(m_hub->fd(), Callback<bool>([this] { return Serve(); }));
 }
 

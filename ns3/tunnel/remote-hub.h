@@ -12,8 +12,8 @@
 #include "ns3/program-port.h"
 #include "ns3/reactor-simulator-impl.h"
 
+#include "remote/tunnel/client_hub.h"
 #include "remote/tunnel/client_wire.h"
-#include "remote/tunnel/hub.h"
 
 #include <array>
 #include <cstdint>
@@ -92,7 +92,7 @@ class RemoteHub : public Object, private ReactorFlush
     /**
      * Open the socket and serve the clients from this call on.
      * @param innerSocket a UDP socket, owned by this object, that alone serves clients: the socket
-     * of an encrypted network (viaduct::tunnel::Hub::Options); -1: the port serves them
+     * of an encrypted network (viaduct::tunnel::ClientHub::Options); -1: the port serves them
      * @throws viaduct::UsageError if the port is not available
      */
     void Start(int innerSocket = -1);
@@ -100,7 +100,7 @@ class RemoteHub : public Object, private ReactorFlush
     /**
      * @return the data path: claims and counters
      */
-    viaduct::tunnel::Hub& GetHub()
+    viaduct::tunnel::ClientHub& GetHub()
     {
         return *m_hub;
     }
@@ -195,16 +195,16 @@ class RemoteHub : public Object, private ReactorFlush
                const Address& destination);
     bool FlushTurn() override;
 
-    std::string m_address;                            //!< attribute Address
-    uint16_t m_port;                                  //!< attribute Port
-    uint32_t m_queueSize;                             //!< attribute QueueSize
-    int32_t m_readers;                                //!< attribute Readers
-    std::vector<viaduct::tunnel::RemoteNode> m_nodes; //!< until Start()
-    std::vector<Remote> m_remotes;                    //!< index: a node's index
-    std::unique_ptr<viaduct::tunnel::Hub> m_hub;      //!< from Start() on
-    Ptr<ReactorSimulatorImpl> m_reactor;              //!< from Start() on
-    uint32_t m_pollable = 0;                          //!< number in the reactor
-    bool m_flushRequested = false;                    //!< FlushTurn() will be called
+    std::string m_address;                             //!< attribute Address
+    uint16_t m_port;                                   //!< attribute Port
+    uint32_t m_queueSize;                              //!< attribute QueueSize
+    int32_t m_readers;                                 //!< attribute Readers
+    std::vector<viaduct::tunnel::RemoteNode> m_nodes;  //!< until Start()
+    std::vector<Remote> m_remotes;                     //!< index: a node's index
+    std::unique_ptr<viaduct::tunnel::ClientHub> m_hub; //!< from Start() on
+    Ptr<ReactorSimulatorImpl> m_reactor;               //!< from Start() on
+    uint32_t m_pollable = 0;                           //!< number in the reactor
+    bool m_flushRequested = false;                     //!< FlushTurn() will be called
 };
 
 } // namespace ns3

@@ -334,7 +334,7 @@ RBridge::GetContent() const
         .priority = static_cast<uint8_t>(m_nicknamePriority + (m_wantedNickname ? 128 : 0)),
         .root_priority = m_rootPriority};
     content.trees = m_trees;
-    content.most_trees = viaduct::rbridge::kMaxTrees;
+    content.max_trees = viaduct::rbridge::kMaxTrees;
     std::set<viaduct::rbridge::SystemId> neighbours;
     for (const auto& port : m_ports)
     {

@@ -85,7 +85,7 @@ Feature Examined(const std::string& name, const std::string& purpose, bool prese
 
 // Returns whether the process that will execute the tool finds it: a tool of root's half is looked
 // for in the system folders, unless this process is root, which uses its own PATH.
-bool IsHere(const Tool& tool) {
+bool IsLocal(const Tool& tool) {
   const bool is_elsewhere = tool.is_roots_halfs && geteuid() != 0;
   return !(is_elsewhere ? sys::FindProgramIn(sys::kSystemFolders, tool.program)
                         : sys::FindProgram(tool.program))
@@ -128,12 +128,13 @@ Feature Kernels() {
 }
 
 Feature Confinement() {
-  const std::string trouble = guest::WhyNotConfined();
-  Feature feature = Examined(
-      "guests confined", "stack: kernel, with programs or kernels that nobody knows",
-      trouble.empty(),
-      "Linux 6.12 with CONFIG_SECURITY_LANDLOCK and landlock in lsm=; without Landlock a program in "
-      "a guest can write what you can write, through a hostfs mount");
+  const std::string trouble = guest::ConfinementUnavailable();
+  Feature feature =
+      Examined("guests confined", "stack: kernel, with programs or kernels that nobody knows",
+               trouble.empty(),
+               "Linux 6.12 with CONFIG_SECURITY_LANDLOCK and landlock in lsm=; without Landlock a "
+               "program in "
+               "a guest can write what you can write, through a hostfs mount");
   feature.detail = trouble;
   return feature;
 }
@@ -190,7 +191,7 @@ std::vector<Feature> Examine() {
                "run through sudo (viaduct does so itself if sudo needs no password)"),
       Kernels(), Confinement(), NeighbourTable()};
   for (const Tool& tool : kTools) {
-    features.push_back(Examined(tool.program, tool.purpose, IsHere(tool),
+    features.push_back(Examined(tool.program, tool.purpose, IsLocal(tool),
                                 fmt::format("apt-get install {}", tool.package)));
   }
   features.insert(features.end(), probed.begin(), probed.end());

@@ -73,21 +73,21 @@ void AddUnknown(const std::vector<Entry>& all, Cleaning* cleaning) {
 
 Cleaning CleanOnce() {
   Cleaning done;
-  AddNames(emulate::RemoveDeadJoins(&done.problems), &done);
-  AddNames(emulate::RemoveDeadShells(&done.problems), &done);
-  AddNames(emulate::RemoveDeadPaths(&done.problems), &done);
+  AddNames(remote::RemoveDeadJoins(&done.problems), &done);
+  AddNames(path::RemoveDeadShells(&done.problems), &done);
+  AddNames(path::RemoveDeadPaths(&done.problems), &done);
   AddNames(lab::RemoveDeadRuns(&done.problems), &done);
-  AddUnknown(emulate::ListJoins(), &done);
-  AddUnknown(emulate::ListShells(), &done);
-  AddUnknown(emulate::ListPaths(), &done);
+  AddUnknown(remote::ListJoins(), &done);
+  AddUnknown(path::ListShells(), &done);
+  AddUnknown(path::ListPaths(), &done);
   AddUnknown(lab::ListRuns(), &done);
   return done;
 }
 
 void Clean(bool as_json) {
   Cleaning cleaning;
-  if (lab::Runs().HasDead() || emulate::Paths().HasDead() || emulate::Shells().HasDead() ||
-      emulate::Joins().HasDead()) {
+  if (lab::Runs().HasDead() || path::Paths().HasDead() || path::Shells().HasDead() ||
+      remote::Joins().HasDead()) {
     NeedRoot();
     cleaning = privilege::AskOnce(kCleanService, OnlyRequest::kDo).get<Cleaning>();
   }

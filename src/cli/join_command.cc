@@ -113,9 +113,9 @@ class Membership {
   std::optional<claim::ControlClient> control_;
 };
 
-emulate::Join Become(const emulate::JoinRequest& request, Membership& member) {
+remote::Join Become(const remote::JoinRequest& request, Membership& member) {
   try {
-    return emulate::Join(request);
+    return remote::Join(request);
   } catch (const Error&) {
     member.NoteFailure();
     throw;
@@ -129,7 +129,7 @@ int RunJoin(const JoinOptions& options) {
   NeedRoot();
   Foreground foreground;  // before anything is made: a signal cannot end the process half-way
   Membership member(foreground.loop(), options, key);
-  emulate::Join join = Become({member.offer(), member.hub(), into, member.secret()}, member);
+  remote::Join join = Become({member.offer(), member.hub(), into, member.secret()}, member);
   member.OnReturn([&](const claim::EncryptedTunnel& tunnel) { join.ChangeHub(tunnel); });
   if (!options.into.empty() && options.words.empty()) {
     NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,

@@ -77,7 +77,7 @@ void ListHubs(json& list, Rows& rows) {
 
 void ListJoins(json& list, Rows& rows) {
   rows = {{"joined node", "state", "pid", "user", "since", "hub", "interface"}};
-  for (const emulate::JoinInfo& join : emulate::ListJoins()) {
+  for (const remote::JoinInfo& join : remote::ListJoins()) {
     const std::string interface = join.inside ? join.inside->interface : "";
     list.push_back(ListedJoin{"joined node", "", join.name, StateOfProcess(join), join.pid,
                               join.hub, join.node, interface, join.uid, join.created});

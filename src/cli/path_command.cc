@@ -49,16 +49,15 @@ struct PathCommandOptions {
   bool quiet = false;
 };
 
-const std::map<std::string, emulate::PortKind> kPortKinds = {
-    {"af_packet", emulate::PortKind::kAfPacket},
-    {"af_xdp", emulate::PortKind::kAfXdp},
-    {"dpdk", emulate::PortKind::kDpdk},
-    {"netmap", emulate::PortKind::kNetmap},
-    {"tap", emulate::PortKind::kTap},
-    {"auto", emulate::PortKind::kAuto}};
+const std::map<std::string, path::PortKind> kPortKinds = {{"af_packet", path::PortKind::kAfPacket},
+                                                          {"af_xdp", path::PortKind::kAfXdp},
+                                                          {"dpdk", path::PortKind::kDpdk},
+                                                          {"netmap", path::PortKind::kNetmap},
+                                                          {"tap", path::PortKind::kTap},
+                                                          {"auto", path::PortKind::kAuto}};
 
-emulate::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
-  emulate::PathOptions path =
+path::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
+  path::PathOptions path =
       options.emulation.Understand(PairsFromArguments(options.pairs.InOrder(command)));
   path.config.name = options.name;
   const auto port = kPortKinds.find(options.port);
@@ -105,13 +104,13 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
                const Invocation& invocation) {
   CheckJsonFile(options.emulation.json_file);
   std::ofstream graph = OpenGraph(options);
-  emulate::PathOptions path = Understand(command, options);
+  path::PathOptions path = Understand(command, options);
   NeedRoot();
   result::Environment environment = run::DescribeEnvironment(invocation.words);
-  result::EngineResult result = emulate::RunPath(std::move(path));
+  result::EngineResult result = path::RunPath(std::move(path));
   result.environment = std::move(environment);
   const std::string& json_file = options.emulation.json_file;
-  if (json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
+  if (json_file != "-") std::fputs(path::StatisticsTable(result).c_str(), stdout);
   if (!json_file.empty()) WriteJson(json_file, result);
   if (graph.is_open()) WriteGraph(graph, options, result.name);
   return Conclude(result, std::nullopt);

@@ -52,7 +52,7 @@ struct Choice {
     for (const lab::RunInfo& run : lab::ListRuns()) {
       if (!name.empty() && run.name == name && run.alive) return EngineSocket(run);
     }
-    return emulate::FindPath(name, Pair()).control_socket();
+    return path::FindPath(name, Pair()).control_socket();
   }
 };
 
@@ -71,7 +71,7 @@ struct Format {
 
 void PrintStatistics(const result::EngineResult& statistics, const Format& format) {
   if (format.as_prometheus) {
-    PrintText(emulate::PrometheusText(statistics));
+    PrintText(path::PrometheusText(statistics));
   } else if (format.as_json) {
     // While watching, each object is on one line, so that a program can read them one by one.
     PrintText(JsonText(json(statistics), format.watch ? -1 : 2) + "\n");
@@ -79,7 +79,7 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
     const bool clears = format.watch && isatty(STDOUT_FILENO) == 1;
     const std::string text =
         fmt::format("path {}, {:.1f} s\n{}", statistics.name, statistics.seconds.value_or(0),
-                    emulate::StatisticsTable(statistics));
+                    path::StatisticsTable(statistics));
     PrintText((clears ? "\033[H\033[2J" : "") + TerminalText(text));
   }
 }
@@ -109,7 +109,7 @@ void Stats(const Choice& choice, const Format& format) {
 void PrintPaths(bool as_json) {
   std::vector<ListedPath> list;
   std::vector<std::vector<std::string>> rows = {{"path", "state", "pid", "pairs", "since"}};
-  for (const emulate::PathInfo& info : emulate::ListPathsAndShells()) {
+  for (const path::PathInfo& info : path::ListPathsAndShells()) {
     const std::string state = info.alive ? "running" : "dead";
     list.push_back({info.name, state, info.pid, info.uid, info.interfaces, info.pairs,
                     info.control_socket(), info.created});

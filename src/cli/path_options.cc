@@ -70,15 +70,15 @@ void EmulationOptions::AddTo(CLI::App& command, const std::string& duration_help
   command.add_option("--json", json_file, json_help)->type_name("FILE");
 }
 
-emulate::PathOptions EmulationOptions::Understand(engine::Config config) const {
-  emulate::PathOptions path;
+path::PathOptions EmulationOptions::Understand(engine::Config config) const {
+  path::PathOptions path;
   path.config = std::move(config);
   engine.Fill(&path.config);
   // Here a signal ends the command, as libpcap takes minutes for a filter of thousands of
   // addresses.
   const engine::Classifier check(path.config);
   if (!schedule.empty()) {
-    path.schedule = emulate::ParseSchedule(ReadNamedFile(schedule), schedule);
+    path.schedule = path::ParseSchedule(ReadNamedFile(schedule), schedule);
     path.schedule_file = schedule;
   }
   if (!duration.empty()) {

@@ -29,7 +29,7 @@ struct EmulationOptions {
 
   void AddTo(CLI::App& command, const std::string& duration_help, const std::string& json_help);
   // Throws UsageError naming the option.
-  emulate::PathOptions Understand(engine::Config config) const;
+  path::PathOptions Understand(engine::Config config) const;
 };
 
 // Tells what was not done as asked and whether the run is VOID, and returns the command's exit

@@ -14,10 +14,10 @@ namespace {
 
 const privilege::ServiceEntry kServices[] = {
     {&broker::kService, broker::RunBroker},
-    {&emulate::kPathService, emulate::KeepPath},
-    {&emulate::kShellService, emulate::KeepShell},
-    {&emulate::kJoinService, emulate::KeepJoin},
-    {&emulate::kHubService, emulate::KeepHubEncryption},
+    {&path::kPathService, path::KeepPath},
+    {&path::kShellService, path::KeepShell},
+    {&remote::kJoinService, remote::KeepJoin},
+    {&remote::kHubService, remote::KeepHubEncryption},
     {&kCleanService, CleanAsRoot},
     {&kExamineService, ExamineAsRoot},
     {&kSwitchService, ConfigureAsRoot},

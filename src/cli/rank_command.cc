@@ -9,7 +9,7 @@ void AddRank(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("rank", "one host's part of a lab on several hosts");
   command->group("");  // not in --help
   command->footer("Example: viaduct run starts it, on each of a scenario's hosts.");
-  command->callback([&invocation] { invocation.status = hosts::RunRank(NeedRoot); });
+  command->callback([&invocation] { invocation.status = machines::RunRank(NeedRoot); });
 }
 
 }  // namespace viaduct::cli

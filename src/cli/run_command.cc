@@ -100,19 +100,19 @@ int RunOne(const RunCommandOptions& options, const Invocation& invocation,
 // The lab is on several hosts. Whoever has access to them need not be root here.
 int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
                 const Scenario& scenario) {
-  hosts::LaunchRequest request;
+  machines::LaunchRequest request;
   request.quiet = options.quiet;
   if (!options.report.empty()) request.directory = std::filesystem::absolute(options.report);
   request.command_line = invocation.words;
-  const RunResult results = hosts::RunOnHosts(scenario, request);
+  const RunResult results = machines::RunOnMachines(scenario, request);
   Deliver(options, run::ResultTable(results), results, {results});
   return results.status;
 }
 
 // Places the nodes of a lab on its hosts. The placement is part of the scenario.
 void Place(Scenario& scenario) {
-  if (scenario.hosts.empty()) return;
-  hosts::PlaceNodes(scenario);
+  if (scenario.machines.empty()) return;
+  machines::PlaceNodes(scenario);
   scenario.hash = scenario::Hash(scenario);
 }
 
@@ -158,25 +158,25 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
     }
   }
   for (Scenario& scenario : scenarios) Place(scenario);
-  const bool on_hosts = !scenarios[0].hosts.empty();
+  const bool on_machines = !scenarios[0].machines.empty();
   if (options.print) {
     for (const Scenario& scenario : scenarios) {
       std::fputs(scenario::Print(scenario).c_str(), stdout);
     }
     return 0;
   }
-  if (on_hosts && !options.compare.empty()) {
+  if (on_machines && !options.compare.empty()) {
     throw UsageError("--compare: not of a lab on several hosts; leave out hosts");
   }
   for (Scenario& scenario : scenarios) {
-    if (on_hosts) continue;
+    if (on_machines) continue;
     scenario::ResolveContainers(&scenario);
     if (scenario.mode != scenario::Mode::kSimulate) NeedRoot();
   }
   privilege::NeedNoRoot();
   CheckPauses(options, scenarios[0]);
   CheckWritable(options);
-  if (on_hosts) return RunLaunched(options, invocation, scenarios[0]);
+  if (on_machines) return RunLaunched(options, invocation, scenarios[0]);
   return options.compare.empty() ? RunOne(options, invocation, scenarios[0])
                                  : RunComparison(options, invocation, scenarios);
 }

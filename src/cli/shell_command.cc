@@ -35,8 +35,8 @@ struct ShellOptions {
 
 void Note(const std::string& text) { std::fprintf(stderr, "viaduct shell: %s\n", text.c_str()); }
 
-void Introduce(const emulate::Shell& shell, uint64_t seed) {
-  const emulate::ShellInside& host = shell.host();
+void Introduce(const path::Shell& shell, uint64_t seed) {
+  const path::ShellInside& host = shell.host();
   Note(fmt::format("{}, the host is {}{}{} (seed {}){}{}", shell.name(), host.machine,
                    host.machine6.empty() ? "" : " and ", host.machine6, seed,
                    shell.limits().empty() ? "" : "; ", shell.limits()));
@@ -51,13 +51,13 @@ void ReportDrain(const result::DrainResult& drain) {
 void Report(const ShellOptions& options, const result::EngineResult& result) {
   if (options.verbose) {
     ReportDrain(*result.drain);
-    std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
+    std::fputs(path::StatisticsTable(result).c_str(), stderr);
   }
   if (options.emulation.json_file.empty()) return;
   WriteJson(options.emulation.json_file, result);
 }
 
-void EndAt(Instant end, emulate::Shell& shell, sys::EventLoop& loop) {
+void EndAt(Instant end, path::Shell& shell, sys::EventLoop& loop) {
   if (end == Instant::Never()) return;
   loop.At(end, [&shell] { shell.Signal(SIGTERM); });
   loop.At(end + kTerminationTimeout, [&shell] { shell.Signal(SIGKILL); });
@@ -66,15 +66,15 @@ void EndAt(Instant end, emulate::Shell& shell, sys::EventLoop& loop) {
 int RunShell(const CLI::App& command, const ShellOptions& options, const Invocation& invocation) {
   CheckJsonFile(options.emulation.json_file);
   result::Environment environment = run::DescribeEnvironment(invocation.words);
-  emulate::PathOptions given = options.emulation.Understand(
-      PairsFromArguments(options.pairs.InOrder(command), emulate::ShellPath()));
+  path::PathOptions given = options.emulation.Understand(
+      PairsFromArguments(options.pairs.InOrder(command), path::ShellPath()));
   given.note = Note;
   const Duration drain = Within("--drain", [&] { return ParseDuration(options.drain); });
   NeedRoot();
   Foreground foreground;  // first: a signal from here on cannot end the process half-way
-  emulate::PathEmulation path(std::move(given));
-  auto ports = std::make_unique<emulate::Shell>();
-  emulate::Shell& shell = *ports;
+  path::PathEmulation path(std::move(given));
+  auto ports = std::make_unique<path::Shell>();
+  path::Shell& shell = *ports;
   privilege::ProgramOptions program = shell.Program(options.words);
   program.new_privileges = options.new_privileges;
   foreground.Lend(&program);
@@ -85,7 +85,7 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   EndAt(path.EndsAt(), shell, foreground.loop());
   const int status =
       foreground.Follow(exit_status.get(), [&](int number) { shell.Signal(number); });
-  const result::DrainResult rest = emulate::Drain(path, shell, foreground.loop(), drain);
+  const result::DrainResult rest = path::Drain(path, shell, foreground.loop(), drain);
   path.Stop();
   result::EngineResult result = path.Describe();
   result.drain = rest;

@@ -36,9 +36,9 @@ struct TopOptions {
 // Returns a snapshot with the rates of the interval before it.
 watch::Snapshot LookTwice(Duration interval) {
   sys::EventLoop loop;
-  const watch::Snapshot before = watch::Look(kTopTimeout);
+  const watch::Snapshot before = watch::TakeSnapshot(kTopTimeout);
   loop.Run([] { return false; }, MonotonicClock::Now() + interval);
-  watch::Snapshot now = watch::Look(kTopTimeout);
+  watch::Snapshot now = watch::TakeSnapshot(kTopTimeout);
   watch::SetRates(before, &now);
   return now;
 }
@@ -62,7 +62,7 @@ class LiveTable {
  private:
   void Refresh() {
     const Instant next = MonotonicClock::Now() + interval_;
-    watch::Snapshot now = watch::Look(kTopTimeout);
+    watch::Snapshot now = watch::TakeSnapshot(kTopTimeout);
     watch::SetRates(before_, &now);
     text_ = watch::SnapshotText(now, true);
     screen_->Show(text_);
@@ -120,7 +120,8 @@ void ServeMetrics(const std::string& where) {
       loop,
       Within("--listen",
              [&] { return wire::IpAddress::Parse(address.empty() ? "127.0.0.1" : address); }),
-      static_cast<uint16_t>(number), [] { return watch::MetricsText(watch::Look(kTopTimeout)); });
+      static_cast<uint16_t>(number),
+      [] { return watch::MetricsText(watch::TakeSnapshot(kTopTimeout)); });
   std::fprintf(stderr, "metrics: TCP port %d, /metrics\n", server.port());
   try {
     loop.Run([] { return false; });
@@ -136,7 +137,7 @@ void Top(const TopOptions& options) {
   privilege::NeedNoRoot();
   if (!options.listen.empty()) return ServeMetrics(options.listen);
   if (options.as_prometheus) {
-    PrintText(watch::MetricsText(watch::Look(kTopTimeout)));
+    PrintText(watch::MetricsText(watch::TakeSnapshot(kTopTimeout)));
   } else if (options.as_json) {
     PrintJson(LookTwice(interval));
   } else if (options.once || isatty(STDOUT_FILENO) != 1) {

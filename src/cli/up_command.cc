@@ -33,7 +33,7 @@ std::string PartsNotRun(const scenario::Scenario& scenario) {
 
 void Up(const ScenarioOptions& options, bool quiet) {
   scenario::Scenario scenario = options.Understand(options.Text());
-  if (!scenario.hosts.empty()) {
+  if (!scenario.machines.empty()) {
     throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
   }
   if (scenario.mode == scenario::Mode::kSimulate) {

@@ -17,8 +17,8 @@ void CheckClient(const Topology& topology, const Remote& client) {
   }
   const auto node = std::ranges::find(topology.nodes, client.programs_of, &Node::name);
   if (node == topology.nodes.end()) throw UsageError(what + "there is no such node");
-  const std::string_view why_not = node->data_plane->WhyNot(fib::Feature::kProgramDevice);
-  if (!why_not.empty()) throw UsageError(what + std::string(why_not));
+  const std::string_view reason = node->data_plane->Unavailable(fib::Feature::kProgramDevice);
+  if (!reason.empty()) throw UsageError(what + std::string(reason));
   if (!node->program_addresses.empty()) {
     throw UsageError(what + "its programs are here, on a TUN device");
   }

@@ -76,7 +76,7 @@ std::string CalledCompanion(const std::string& asked, const std::string& compani
 }
 
 void CheckCard(sys::WirelessCards& cards, int here, const sys::CardInterface& part) {
-  const sys::WirelessCard card = cards.Look(here, part.card);
+  const sys::WirelessCard card = cards.Inspect(here, part.card);
   if (card.movable) return;
   throw EnvironmentError(Called(part.name) + ": the driver of its Wi-Fi card " + card.name +
                          " cannot move it into a node; use a card whose driver can (`iw phy` " +

@@ -88,8 +88,8 @@ void CheckRemote(const Topology& topology, const Remote& remote) {
 
 // Throws UsageError if the node, a container, would change more than adding interfaces.
 void CheckContainer(const Node& node) {
-  const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kContainer);
-  if (!why_not.empty()) throw UsageError(fmt::format("node {}: {}", node.name, why_not));
+  const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kContainer);
+  if (!reason.empty()) throw UsageError(fmt::format("node {}: {}", node.name, reason));
   const std::string what = "node " + node.name + ": a container ";
   if (!node.sysctls.empty()) throw UsageError(what + "keeps its kernel settings");
   if (!node.loopback.empty()) throw UsageError(what + "keeps its loopback interface");
@@ -116,9 +116,9 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
     throw UsageError("node " + node.name + ": a forwarding program needs the data plane program");
   }
   if (node.program) node.program->Check();
-  const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kProgramDevice);
-  if (!node.program_addresses.empty() && !why_not.empty()) {
-    throw UsageError("node " + node.name + ": " + std::string(why_not));
+  const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kProgramDevice);
+  if (!node.program_addresses.empty() && !reason.empty()) {
+    throw UsageError("node " + node.name + ": " + std::string(reason));
   }
 }
 

@@ -53,7 +53,7 @@ struct Node {
 };
 
 // A node whose programs are on another host, its client: it has no namespace. The far end of its
-// link is the client, behind the hub's tunnel (remote/tunnel/hub.h).
+// link is the client, behind the hub's tunnel (remote/tunnel/client_hub.h).
 struct Remote {
   std::string name;
   // If not empty, the client has the programs of this node, which is in the lab, and is at the far
@@ -75,8 +75,8 @@ struct OtherNode {
 struct HubAddress {
   std::string address;         // empty: every address of the machine
   uint16_t port = 0;           // UDP; 0: any
-  std::optional<int> readers;  // tunnel::Hub::Options; absent: SuitableReaders()
-  std::optional<int> queue;    // frames that wait; absent: tunnel::Hub::Options
+  std::optional<int> readers;  // tunnel::ClientHub::Options; absent: SuitableReaders()
+  std::optional<int> queue;    // frames that wait; absent: tunnel::ClientHub::Options
 };
 
 struct Endpoint {

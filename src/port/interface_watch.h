@@ -39,14 +39,14 @@ class InterfaceWatch {
   // Asks the kernel, unless it has done so within 1 to 10 ms (a tick of the coarse clock): a system
   // call for each burst would cost more than the frames of short bursts. `with_state`: reads, too,
   // whether the interface is up and has a carrier; otherwise both are assumed.
-  void Look(bool with_state) {
+  void Poll(bool with_state) {
     const int64_t tick = CoarseTick();
     if (tick == looked_) return;
     looked_ = tick;
     mtu_ = InterfaceMtuNow(control_, ifindex_);
     is_down_ = with_state && !InterfaceIsUp(control_, ifindex_);
   }
-  // Whether the interface would have taken the frame at the last Look().
+  // Whether the interface would have taken the frame at the last Poll().
   bool Takes(FrameToSend frame) const { return !is_down_ && FitsMtu(frame, mtu_); }
 
  private:

@@ -14,7 +14,7 @@
 #include "run/lab_failures.h"
 #include "run/run_kind.h"
 #include "run/simulator/engine_watch.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "run/traffic/captures.h"
 #include "run/traffic/link_events.h"
 #include "run/traffic/traffic.h"
@@ -50,7 +50,7 @@ class LabRun final : public RunKind {
     LookAtLab();
     StartCaptures();
     results_.convergence = conversation_->WaitForConvergence();
-    if (peers_) peers_->Meet("converged");
+    if (machines_) machines_->Meet("converged");
     RunTraffic();
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
@@ -73,7 +73,7 @@ class LabRun final : public RunKind {
     std::map<std::string, int> nodes;
     for (const scenario::NodeSettings& node : scenario_.nodes) {
       if (node.data_plane == nullptr || node.data_plane->joined == nullptr) continue;
-      if (peers_ && !peers_->IsHere(node.name)) continue;
+      if (machines_ && !machines_->IsLocal(node.name)) continue;
       const nlohmann::json& choice = lab["data_planes"][node.name];
       ++nodes[fmt::format("{} ({})", choice["name"].get<std::string>(),
                           choice["reason"].get<std::string>())];
@@ -92,7 +92,8 @@ class LabRun final : public RunKind {
     const std::optional<uint64_t> discards_before = sys::UnresolvedDiscards();
     traffic_ = std::make_unique<TrafficRunner>(
         scenario_, *loop_, *client_,
-        LinkEvents(scenario_, *client_, engine_.get(), captures_.get(), peers_), progress_, peers_);
+        LinkEvents(scenario_, *client_, engine_.get(), captures_.get(), machines_), progress_,
+        machines_);
     sys::RaiseDescriptorLimit();  // each program of a flow needs three
     drops_before_ = Drops(client_->Describe());
     traffic_->Start();
@@ -110,7 +111,7 @@ class LabRun final : public RunKind {
       traffic_->EndEarly();
       loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndTimeout);
     }
-    if (peers_) peers_->Meet("traffic");  // programs here may serve other hosts until then
+    if (machines_) machines_->Meet("traffic");  // programs here may serve other hosts until then
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;

@@ -9,7 +9,7 @@
 
 namespace viaduct::run {
 
-class Peers;
+class Machines;
 
 struct RunOptions {
   bool quiet = false;
@@ -21,7 +21,7 @@ struct RunOptions {
   std::vector<Duration> pauses = {};
   // Set if the run is that of one host's part of a lab (scenario::PartOf()): the other hosts. Must
   // outlive the run. Results are then those of this part.
-  Peers* peers = nullptr;
+  Machines* machines = nullptr;
 };
 
 // Runs the scenario and returns the results with their verdicts. Throws sys::Interrupted, or Error

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "run/simulator/environment.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "scenario/events.h"
 
 namespace viaduct::run {
@@ -30,7 +30,7 @@ std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
 RunKind::RunKind(const scenario::Scenario& scenario, const RunOptions& options)
     : scenario_(scenario),
       options_(options),
-      peers_(options.peers),
+      machines_(options.machines),
       begin_(MonotonicClock::Now()),
       progress_(stderr, options.quiet),
       program_(FindSimulator()) {}
@@ -46,7 +46,7 @@ result::RunResult RunKind::Execute() {
     throw;
   } catch (const NotConverged& error) {
     Abandon();
-    if (peers_) throw;  // rank 0 has the convergence of all hosts
+    if (machines_) throw;  // rank 0 has the convergence of all hosts
     results_.convergence = error.convergence();
     results_.failures.push_back(error.what());
   } catch (const std::exception& error) {
@@ -105,20 +105,21 @@ void RunKind::Describe() {
 
 void RunKind::StartSimulator(UniqueFd broker) {
   loop_ = std::make_unique<sys::EventLoop>();
-  if (peers_) peers_->Join(*loop_);
-  simulator_ =
-      std::make_unique<SimulatorProcess>(SimulatorStart{.program = program_,
-                                                        .scenario = scenario_,
-                                                        .broker = std::move(broker),
-                                                        .captures = CaptureDirectory(),
-                                                        .pauses = options_.pauses,
-                                                        .machine = peers_ ? peers_->host() : ""});
-  conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, peers_);
+  if (machines_) machines_->Join(*loop_);
+  simulator_ = std::make_unique<SimulatorProcess>(
+      SimulatorStart{.program = program_,
+                     .scenario = scenario_,
+                     .broker = std::move(broker),
+                     .captures = CaptureDirectory(),
+                     .pauses = options_.pauses,
+                     .machine = machines_ ? machines_->host() : ""});
+  conversation_ =
+      std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, machines_);
 }
 
 void RunKind::EndEarly(const sys::Interrupted& interrupted, const std::string& hint,
                        const std::string& failure) {
-  if (interrupted.signal() != SIGINT || peers_) throw interrupted;
+  if (interrupted.signal() != SIGINT || machines_) throw interrupted;
   interrupted_ = interrupted.signal();
   progress_.Line("interrupted: ends early and reports what was measured until now" + hint);
   results_.failures.push_back(failure);
@@ -176,7 +177,7 @@ void RunKind::Abandon() {
 }
 
 void RunKind::CleanUp() {
-  if (peers_ && loop_) peers_->Leave();
+  if (machines_ && loop_) machines_->Leave();
   conversation_.reset();
   simulator_.reset();
 }

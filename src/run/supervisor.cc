@@ -56,9 +56,9 @@ constexpr Duration kHealthy = Duration::Seconds(60);
 // Keeps a simulator at work in a lab. When it fails, the lab forwards by the routes that it has,
 // and a new simulator takes it over. The destructor also ends the lab, unless the keeper has given
 // up.
-class Keeper {
+class Supervisor {
  public:
-  Keeper(const scenario::Scenario& scenario, bool quiet)
+  Supervisor(const scenario::Scenario& scenario, bool quiet)
       : scenario_(scenario),
         folder_(CurrentFolder()),
         program_(FindSimulator()),
@@ -67,7 +67,7 @@ class Keeper {
     client_.LimitWaiting(std::nullopt, broker::Client::kGrace);
     Start(LabUse::kStays);
   }
-  ~Keeper() {
+  ~Supervisor() {
     loop_.IgnoreSignals();
     End();
     try {
@@ -76,8 +76,8 @@ class Keeper {
       // The lab was removed already, or was never built.
     }
   }
-  Keeper(const Keeper&) = delete;
-  Keeper& operator=(const Keeper&) = delete;
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
   sys::EventLoop& loop() { return loop_; }
   // Waits until the lab is up for all clients; throws as Execute() does.
@@ -213,7 +213,7 @@ void Tell(int fd, const json& message) {
   try {
     setsid();
     sys::CloseInherited();
-    Keeper keeper(scenario, quiet);
+    Supervisor keeper(scenario, quiet);
     privilege::LeaveRootsHalf();  // not needed for the lab
     // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.
     keeper.loop().Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });

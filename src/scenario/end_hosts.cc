@@ -78,8 +78,8 @@ void HostChecks::CheckBridged(NodeSettings& node, const std::set<std::string>& n
   if (node.data_plane == nullptr && scenario_.mode == Mode::kOffload) {
     node.data_plane = &fib::kUserspacePlane;
   }
-  const std::string why_not = WhyNoRBridge(node, scenario_.mode);
-  if (!why_not.empty()) Fail(at, "data_plane: " + why_not);
+  const std::string reason = RBridgeUnavailable(node, scenario_.mode);
+  if (!reason.empty()) Fail(at, "data_plane: " + reason);
 }
 
 // A node outside, beyond an interface of this machine, may carry its frames too.

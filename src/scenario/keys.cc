@@ -132,15 +132,15 @@ constexpr Key kKeys[] = {
      If absent: 4096.)",
      "65536", "", "-----y-"},
 
-    {"hosts", Type::kNodeSet, Custom<Scenario, PrintHosts>(),
+    {"hosts", Type::kNodeSet, Custom<Scenario, PrintMachines>(),
      R"(Runs the lab on these machines together ([several hosts](hosts.md)), in the modes `emulate` and `offload`:
      a map from names to settings.)",
      "{h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}", "", "rryyrry"},
     {"hosts.NAME", Type::kSection, Elsewhere(), "One host.", "{address: 192.0.2.3}", "", "rryyrry"},
-    {"hosts.NAME.address", Type::kText, Custom<LabHost, PrintAddress>(),
+    {"hosts.NAME.address", Type::kText, Custom<Machine, PrintAddress>(),
      "Its address, IPv4 or IPv6, to which the other hosts send the packets of links between hosts.",
      "192.0.2.3", "", "rryyrry"},
-    {"hosts.NAME.login", Type::kText, PlainPrinted<&LabHost::login>(),
+    {"hosts.NAME.login", Type::kText, PlainPrinted<&Machine::login>(),
      "How `mpirun` reaches it by ssh; default: the address.", "user@h3.example", "", "rryyrry"},
 
     {"nodes", Type::kNodeSet, Custom<Scenario, PrintNodes>(),
@@ -198,7 +198,7 @@ constexpr Key kKeys[] = {
      R"(The node's own addresses (one of IPv4, one of IPv6), on its loopback interface; default: from
      `addressing.loopback`. Not of a host.)",
      "10.255.0.7 fd00:255::7"},
-    {"nodes.NAME.on_host", Type::kText, PlainPrinted<&NodeSettings::on_host>(),
+    {"nodes.NAME.on_machine", Type::kText, PlainPrinted<&NodeSettings::on_machine>(),
      R"(With `hosts`: the one that has this node. Nodes without it are placed so that the links between hosts carry as
      little as possible.)",
      "h1", "", "rryyrry"},

@@ -41,7 +41,7 @@ class Loader {
 
   void Load(const std::string& default_name, Mode default_mode) {
     ReadTop(default_name, default_mode);
-    scenario_.hosts = ReadLabHosts(file_);
+    scenario_.machines = ReadMachines(file_);
     scenario_.nodes = ReadNodes(file_, scenario_.routing.protocol);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
     CheckFramePrograms(file_, &scenario_);
@@ -61,7 +61,7 @@ class Loader {
     scenario_.link_events = ReadEvents(file_, links_, scenario_);
     ReadState();
     CheckMode();
-    CheckLabHosts(file_, scenario_);
+    CheckMachines(file_, scenario_);
   }
 
  private:
@@ -74,7 +74,7 @@ class Loader {
     CheckRoutingIsGiven(root_);
     std::string& protocol = scenario_.routing.protocol;
     if (protocol.empty()) routing.Fail("protocol", "is empty");
-    if (const std::string_view why = WhyNoProtocol(protocol); !why.empty()) {
+    if (const std::string_view why = ProtocolUnavailable(protocol); !why.empty()) {
       routing.Fail("protocol", std::string(why));
     }
     protocol = CanonicalProtocol(protocol);
@@ -454,9 +454,10 @@ class Loader {
   // requests there; in no other mode is there a second kernel.
   void SettleStacks() {
     for (NodeSettings& node : scenario_.nodes) {
-      const bool is_host_kernel = scenario_.mode == Mode::kOffload &&
-                                  (node.data_plane == nullptr ||
-                                   node.data_plane->WhyNot(fib::Feature::kKernelStack).empty());
+      const bool is_host_kernel =
+          scenario_.mode == Mode::kOffload &&
+          (node.data_plane == nullptr ||
+           node.data_plane->Unavailable(fib::Feature::kKernelStack).empty());
       if (is_host_kernel && node.kernel == "") node.kernel.reset();
       if (!node.kernel) continue;
       const std::string why = is_host_kernel

@@ -31,8 +31,8 @@ bool CanBeReached(const wire::IpAddress& address) {
   return std::ranges::none_of(kOthers, [&](const auto& each) { return each.Contains(address); });
 }
 
-LabHost ReadLabHost(const Section& section, const std::string& name) {
-  LabHost host;
+Machine ReadMachine(const Section& section, const std::string& name) {
+  Machine host;
   ReadMembers(section, host);
   host.name = name;
   section.Need({"address"});
@@ -59,8 +59,8 @@ uint32_t HashOf(const std::string& text) {
 
 }  // namespace
 
-std::vector<LabHost> ReadLabHosts(const Section& file) {
-  std::vector<LabHost> hosts;
+std::vector<Machine> ReadMachines(const Section& file) {
+  std::vector<Machine> hosts;
   const Value* value = file.Find("hosts");
   if (!value) return hosts;
   if (!value->IsMap()) {
@@ -73,7 +73,7 @@ std::vector<LabHost> ReadLabHosts(const Section& file) {
       Fail(settings, fmt::format("hosts: '{}' is not a name (letters, digits, - and _; at most {})",
                                  name, kMaxNameLength));
     }
-    hosts.push_back(ReadLabHost(Section(settings, "hosts.NAME", "hosts." + name), name));
+    hosts.push_back(ReadMachine(Section(settings, "hosts.NAME", "hosts." + name), name));
     const wire::IpAddress& address = hosts.back().address;
     if (!addresses.insert(address).second) {
       Fail(settings, fmt::format("hosts.{}.address: {} is given twice", name, address.ToString()));
@@ -85,17 +85,17 @@ std::vector<LabHost> ReadLabHosts(const Section& file) {
   return hosts;
 }
 
-void CheckLabHosts(const Section& file, const Scenario& scenario) {
+void CheckMachines(const Section& file, const Scenario& scenario) {
   for (const NodeSettings& node : scenario.nodes) {
-    if (node.on_host.empty()) continue;
+    if (node.on_machine.empty()) continue;
     const Value& at = PlaceOfNode(file, node.name);
-    const bool known =
-        std::ranges::any_of(scenario.hosts, [&](const auto& h) { return h.name == node.on_host; });
+    const bool known = std::ranges::any_of(
+        scenario.machines, [&](const auto& h) { return h.name == node.on_machine; });
     if (known) continue;
-    Fail(at,
-         fmt::format("nodes.{}.on_host: there is no host '{}' in hosts", node.name, node.on_host));
+    Fail(at, fmt::format("nodes.{}.on_machine: there is no host '{}' in hosts", node.name,
+                         node.on_machine));
   }
-  if (scenario.hosts.empty()) return;
+  if (scenario.machines.empty()) return;
   if (scenario.mode != Mode::kOffload && scenario.mode != Mode::kEmulate) {
     file.Fail("hosts", fmt::format("not in mode {}; use offload or emulate, or leave hosts out",
                                    ModeName(scenario.mode)));
@@ -111,9 +111,9 @@ void CheckLabHosts(const Section& file, const Scenario& scenario) {
       Fail(PlaceOfNode(file, node.name),
            fmt::format("nodes.{}.container: not in a lab on several hosts", node.name));
     }
-    if (node.physical_interfaces.empty() || !node.on_host.empty()) continue;
+    if (node.physical_interfaces.empty() || !node.on_machine.empty()) continue;
     Fail(PlaceOfNode(file, node.name),
-         fmt::format("nodes.{}.interfaces: which host's? Give the node on_host", node.name));
+         fmt::format("nodes.{}.interfaces: which host's? Give the node on_machine", node.name));
   }
   if (scenario.links.size() >= 1U << kLinkBits) file.Fail("links", "too many for several hosts");
 }
@@ -121,10 +121,11 @@ void CheckLabHosts(const Section& file, const Scenario& scenario) {
 void CheckPlaces(const Scenario& scenario) {
   const std::vector<std::string> captured = CapturedLinks(scenario);
   for (const LinkSettings& link : scenario.links) {
-    if (!IsBetweenHosts(scenario, link)) continue;
+    if (!IsBetweenMachines(scenario, link)) continue;
     const std::string where = fmt::format("{}: link {} ", scenario.file, link.name);
     if (link.kind != lab::Link::Kind::kPair) {
-      throw UsageError(where + "is shared by nodes on several hosts; give them the same on_host");
+      throw UsageError(where +
+                       "is shared by nodes on several hosts; give them the same on_machine");
     }
     if (link.emulator == lab::Emulator::kKernel) {
       throw UsageError(where + "is between hosts, where its emulator must be engine");
@@ -135,21 +136,21 @@ void CheckPlaces(const Scenario& scenario) {
   }
 }
 
-size_t LabHostNumber(const Scenario& scenario, const std::string& host) {
-  const auto found = std::ranges::find(scenario.hosts, host, &LabHost::name);
-  if (found == scenario.hosts.end()) {
+size_t MachineNumber(const Scenario& scenario, const std::string& host) {
+  const auto found = std::ranges::find(scenario.machines, host, &Machine::name);
+  if (found == scenario.machines.end()) {
     throw UsageError(fmt::format("{}: there is no host '{}'", scenario.file, host));
   }
-  return found - scenario.hosts.begin();
+  return found - scenario.machines.begin();
 }
 
-const std::string& LabHostOf(const Scenario& scenario, const std::string& node) {
-  return std::ranges::find(scenario.nodes, node, &NodeSettings::name)->on_host;
+const std::string& MachineOf(const Scenario& scenario, const std::string& node) {
+  return std::ranges::find(scenario.nodes, node, &NodeSettings::name)->on_machine;
 }
 
-bool IsBetweenHosts(const Scenario& scenario, const LinkSettings& link) {
+bool IsBetweenMachines(const Scenario& scenario, const LinkSettings& link) {
   return std::ranges::any_of(link.nodes, [&](const std::string& node) {
-    return LabHostOf(scenario, node) != LabHostOf(scenario, link.nodes.front());
+    return MachineOf(scenario, node) != MachineOf(scenario, link.nodes.front());
   });
 }
 
@@ -157,10 +158,10 @@ Scenario PartOf(Scenario scenario, const std::string& host) {
   const auto is_elsewhere = [&](const std::string& link) {
     const auto found = std::ranges::find(scenario.links, link, &LinkSettings::name);
     return std::ranges::none_of(
-        found->nodes, [&](const std::string& node) { return LabHostOf(scenario, node) == host; });
+        found->nodes, [&](const std::string& node) { return MachineOf(scenario, node) == host; });
   };
   std::erase_if(scenario.programs,
-                [&](const Program& program) { return LabHostOf(scenario, program.node) != host; });
+                [&](const Program& program) { return MachineOf(scenario, program.node) != host; });
   std::erase_if(scenario.captures, is_elsewhere);
   std::erase_if(scenario.link_events,
                 [&](const LinkEvent& event) { return is_elsewhere(event.link); });
@@ -170,9 +171,9 @@ Scenario PartOf(Scenario scenario, const std::string& host) {
 lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& host) {
   const LinkSettings& settings = scenario.links.at(link);
   lab::Tunnel tunnel;
-  tunnel.end = LabHostOf(scenario, settings.nodes.front()) == host ? 0 : 1;
-  const std::string& other = LabHostOf(scenario, settings.nodes.at(1 - tunnel.end));
-  tunnel.remote = scenario.hosts.at(LabHostNumber(scenario, other)).address;
+  tunnel.end = MachineOf(scenario, settings.nodes.front()) == host ? 0 : 1;
+  const std::string& other = MachineOf(scenario, settings.nodes.at(1 - tunnel.end));
+  tunnel.remote = scenario.machines.at(MachineNumber(scenario, other)).address;
   tunnel.port = kTunnelPort;
   // Never 0, as links count from 1.
   tunnel.vni = (HashOf(scenario.name) << kLinkBits & 0xffffff) | (static_cast<uint32_t>(link) + 1);

@@ -15,19 +15,19 @@ namespace viaduct::scenario {
 inline constexpr uint16_t kTunnelPort = 14789;
 
 // Reads `hosts` of the file. Throws UsageError.
-std::vector<LabHost> ReadLabHosts(const Section& file);
+std::vector<Machine> ReadMachines(const Section& file);
 // Checks that a lab on several hosts has nothing that such a lab cannot have. Throws UsageError.
-void CheckLabHosts(const Section& file, const Scenario& scenario);
+void CheckMachines(const Section& file, const Scenario& scenario);
 // Checks what needs a host for every node: a shared link has all its nodes on one. Throws
 // UsageError.
 void CheckPlaces(const Scenario& scenario);
 
-// The position of a host, or of the host of a node, in Scenario::hosts. Throws UsageError if there
-// is none of that name.
-size_t LabHostNumber(const Scenario& scenario, const std::string& host);
-const std::string& LabHostOf(const Scenario& scenario, const std::string& node);
+// The position of a host, or of the host of a node, in Scenario::machines. Throws UsageError if
+// there is none of that name.
+size_t MachineNumber(const Scenario& scenario, const std::string& host);
+const std::string& MachineOf(const Scenario& scenario, const std::string& node);
 // Returns whether nodes of the link are on different hosts.
-bool IsBetweenHosts(const Scenario& scenario, const LinkSettings& link);
+bool IsBetweenMachines(const Scenario& scenario, const LinkSettings& link);
 // Returns the part of the scenario that one host runs: the programs in its nodes, and the captures
 // and events of links that have an end on it. All nodes, links and flows stay, because addresses
 // and ports depend on their order.

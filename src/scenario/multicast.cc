@@ -58,9 +58,9 @@ void CheckMulticastNode(const Section& section, const char* key, const Scenario&
                                   name));
   }
   if (scenario.mode != Mode::kOffload || node.data_plane == nullptr) return;
-  const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kMulticast);
-  if (!why_not.empty()) {
-    section.Fail(key, fmt::format("there is no traffic to groups at {}: {}", name, why_not));
+  const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kMulticast);
+  if (!reason.empty()) {
+    section.Fail(key, fmt::format("there is no traffic to groups at {}: {}", name, reason));
   }
 }
 

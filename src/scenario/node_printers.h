@@ -6,8 +6,8 @@
 
 namespace viaduct::scenario {
 
-void PrintHosts(YAML::Emitter& out, const Key& key, const Scenario& scenario);
-void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host);
+void PrintMachines(YAML::Emitter& out, const Key& key, const Scenario& scenario);
+void PrintAddress(YAML::Emitter& out, const Key& key, const Machine& host);
 void PrintPosition(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintWaypoints(YAML::Emitter& out, const Key& key, const NodeSettings& node);
 void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario);

@@ -120,7 +120,7 @@ class NodeReader {
       if (node.data_plane != nullptr || !node.program.empty()) continue;
       if (read.plane == nullptr) {
         if (!node.host) node.program = read.program;
-      } else if (!node.host || read.plane->WhyNot(fib::Feature::kKernelStack).empty()) {
+      } else if (!node.host || read.plane->Unavailable(fib::Feature::kKernelStack).empty()) {
         node.data_plane = read.plane;
       }
     }
@@ -165,8 +165,8 @@ class NodeReader {
       section.Fail("interfaces", "a container takes none of this machine's");
     }
     if (node.data_plane != nullptr) {
-      const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kContainer);
-      if (!why_not.empty()) section.Fail("data_plane", std::string(why_not));
+      const std::string_view reason = node.data_plane->Unavailable(fib::Feature::kContainer);
+      if (!reason.empty()) section.Fail("data_plane", std::string(reason));
     }
     node.host = true;
     node.data_plane = &fib::kKernelPlane;
@@ -200,8 +200,8 @@ class NodeReader {
       node.data_plane = read.plane;
       node.program = std::move(read.program);
       const fib::DataPlane& plane = read.plane ? *read.plane : fib::kUserspaceProgram;
-      const std::string_view why_not = plane.WhyNot(fib::Feature::kKernelStack);
-      if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
+      const std::string_view reason = plane.Unavailable(fib::Feature::kKernelStack);
+      if (node.host && !reason.empty()) section.Fail("data_plane", std::string(reason));
       if (IsRemoteRouter(node) && !plane.in_simulator) {
         section.Fail("data_plane",
                      "the client of this node sends and receives by the simulator; leave it out");

@@ -100,10 +100,10 @@ void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   out << YAML::BeginMap << YAML::Key << "program" << YAML::Value << node.program << YAML::EndMap;
 }
 
-void PrintHosts(YAML::Emitter& out, const Key&, const Scenario& scenario) {
-  if (scenario.hosts.empty()) return;
+void PrintMachines(YAML::Emitter& out, const Key&, const Scenario& scenario) {
+  if (scenario.machines.empty()) return;
   out << YAML::Key << "hosts" << YAML::Value << YAML::BeginMap;
-  for (const LabHost& host : scenario.hosts) {
+  for (const Machine& host : scenario.machines) {
     out << YAML::Key << host.name << YAML::Value << YAML::BeginMap;
     PrintMembers(out, "hosts.NAME", host);
     out << YAML::EndMap;
@@ -111,7 +111,7 @@ void PrintHosts(YAML::Emitter& out, const Key&, const Scenario& scenario) {
   out << YAML::EndMap;
 }
 
-void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host) {
+void PrintAddress(YAML::Emitter& out, const Key& key, const Machine& host) {
   PrintPair(out, key, host.address.ToString());
 }
 

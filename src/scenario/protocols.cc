@@ -90,7 +90,7 @@ std::string SuggestProtocol(std::string_view text) {
   return DidYouMean(text, names);
 }
 
-std::string_view WhyNoProtocol(std::string_view text) {
+std::string_view ProtocolUnavailable(std::string_view text) {
   if (!IsSameWord(text, "DSR") && text != "ns3::dsr::DsrRouting") return "";
   return "ns-3's DSR is not a routing protocol of its IP layer, but puts a header of its own, "
          "which "
@@ -138,7 +138,7 @@ bool RunsProtocol(const Scenario& scenario, const NodeSettings& node) {
          scenario.routing.protocol != kNoProtocol;
 }
 
-std::string WhyNoRBridge(const NodeSettings& node, Mode mode) {
+std::string RBridgeUnavailable(const NodeSettings& node, Mode mode) {
   if (node.data_plane == nullptr) return "";
   if (node.data_plane->bridged == nullptr) {
     return fmt::format(

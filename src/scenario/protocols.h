@@ -42,7 +42,7 @@ std::string CanonicalProtocol(const std::string& text);
 std::string SuggestProtocol(std::string_view text);
 // Returns the reason why a protocol of ns-3 cannot be used in a scenario; empty: no reason is
 // known.
-std::string_view WhyNoProtocol(std::string_view text);
+std::string_view ProtocolUnavailable(std::string_view text);
 // The nodes of a scenario that forward frames, not packets: all that are no hosts.
 struct FrameNodes {
   std::string_view one;  // "an RBridge"
@@ -61,6 +61,6 @@ void CheckFramePrograms(const Section& file, Scenario* scenario);
 // program none.
 bool RunsProtocol(const Scenario& scenario, const NodeSettings& node);
 // Returns the reason why an RBridge cannot have its data plane; empty: it can, or has none yet.
-std::string WhyNoRBridge(const NodeSettings& node, Mode mode);
+std::string RBridgeUnavailable(const NodeSettings& node, Mode mode);
 
 }  // namespace viaduct::scenario

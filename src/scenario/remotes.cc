@@ -26,7 +26,7 @@ bool HasIpv6(const Scenario& scenario, const NodeSettings& node) {
 }
 
 // "KEY: what is wrong"; empty: nothing.
-std::string WhyNot(const Scenario& scenario, const NodeSettings& node) {
+std::string RemoteUnavailable(const Scenario& scenario, const NodeSettings& node) {
   if (HasRBridges(scenario)) {
     return "host: with WMRP a remote node is a host; leave out host: false";
   }
@@ -57,9 +57,9 @@ bool IsRemoteHost(std::string_view protocol) {
 void CheckRemoteRouters(const Section& file, const Scenario& scenario) {
   for (const NodeSettings& node : scenario.nodes) {
     if (!IsRemoteRouter(node)) continue;
-    const std::string why_not = WhyNot(scenario, node);
-    if (why_not.empty()) continue;
-    Fail(PlaceOfNode(file, node.name), fmt::format("nodes.{}.{}", node.name, why_not));
+    const std::string reason = RemoteUnavailable(scenario, node);
+    if (reason.empty()) continue;
+    Fail(PlaceOfNode(file, node.name), fmt::format("nodes.{}.{}", node.name, reason));
   }
 }
 

@@ -39,7 +39,7 @@ struct RemoteAccess {
 };
 
 // A machine that runs a part of the lab.
-struct LabHost {
+struct Machine {
   std::string name;
   wire::IpAddress address;  // VXLAN address for the other hosts
   std::string login;        // destination for mpirun's agent (ssh); empty: the address
@@ -99,7 +99,7 @@ struct NodeSettings {
   // `viaduct hub`: its programs are on another host. Such a node is a host.
   std::optional<RemoteAccess> remote;
   // The host that has this node, in a lab on several hosts; empty: the best one is chosen.
-  std::string on_host;
+  std::string on_machine;
   // Addresses on the node's loopback interface: at most one of each family, the IPv4 one first.
   std::vector<wire::IpPrefix> loopback;
   // Mode simulate: the place of the node, if it does not move (one), or the points between which it
@@ -223,11 +223,11 @@ struct Scenario {
   Duration state_interval = Duration::Milliseconds(10);
   Duration convergence_timeout = Duration::Seconds(60);
   bool convergence_required = true;
-  std::vector<LabHost> hosts;              // hosts of a lab on several hosts; empty: this machine
+  std::vector<Machine> hosts;              // hosts of a lab on several hosts; empty: this machine
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
   std::optional<int> kernel_memory;        // MiB, of each guest kernel; absent: the guest's default
-  std::optional<int> hub_readers;          // tunnel::Hub::Options; absent: by machine capacity
-  std::optional<int> hub_queue;            // frames; absent: tunnel::Hub::Options
+  std::optional<int> hub_readers;  // tunnel::ClientHub::Options; absent: by machine capacity
+  std::optional<int> hub_queue;    // frames; absent: tunnel::ClientHub::Options
 };
 
 // The name of the file, among those of a report, that holds what the program of that name has

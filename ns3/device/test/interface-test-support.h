@@ -38,7 +38,7 @@ inline const char* const PORT_KINDS[] = {
 
 /** @return the reason why this machine has no such ports; empty if it has them */
 inline std::string
-WhyNoPort(const std::string& kind)
+PortUnavailable(const std::string& kind)
 {
     if (geteuid() != 0)
     {
@@ -46,9 +46,9 @@ WhyNoPort(const std::string& kind)
     }
     if (kind == "Dpdk")
     {
-        return viaduct::dpdk::WhyNotBuilt();
+        return viaduct::dpdk::Unavailable();
     }
-    return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::WhyNotBuilt() : "";
+    return kind.rfind("AfXdp", 0) == 0 ? viaduct::xdp::Unavailable() : "";
 }
 
 /** A test of a kind of port; skipped on a machine that has no such ports. */
@@ -73,7 +73,7 @@ class PortTestCase : public TestCase
 
     void DoRun() override
     {
-        const std::string reason = WhyNoPort(m_kind);
+        const std::string reason = PortUnavailable(m_kind);
         if (reason.empty())
         {
             RunOnInterfaces();

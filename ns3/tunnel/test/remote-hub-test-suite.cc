@@ -63,7 +63,7 @@ class RemoteClient
      * @param vni the VXLAN identifier of the node
      * @param frame the frame
      */
-    void Send(viaduct::tunnel::Hub& hub, uint32_t vni, const Frame& frame)
+    void Send(viaduct::tunnel::ClientHub& hub, uint32_t vni, const Frame& frame)
     {
         const Peer to(IpAddress::Parse("127.0.0.1"), hub.underlay().port());
         const auto room = m_socket.Queue(to, VxlanHeader::kSize + frame.size(), 0);
@@ -119,7 +119,7 @@ class RemoteHubTestCase : public TestCase
         remote->SetAttribute("Port", UintegerValue(0));
         const std::size_t index = remote->Add(devices.Get(0), 0, {});
         remote->Start();
-        viaduct::tunnel::Hub& hub = remote->GetHub();
+        viaduct::tunnel::ClientHub& hub = remote->GetHub();
         NS_TEST_EXPECT_MSG_EQ(hub.nodes()[index].vni, 1, "the lowest free number");
         hub.Claim(index, IpAddress::Parse("127.0.0.1"), client.GetPort());
 
@@ -210,7 +210,7 @@ class ProgramsTestCase : public TestCase
         remote->SetAttribute("Port", UintegerValue(0));
         const std::size_t index = remote->AddPrograms(nodes.Get(0), 0, {});
         remote->Start();
-        viaduct::tunnel::Hub& hub = remote->GetHub();
+        viaduct::tunnel::ClientHub& hub = remote->GetHub();
         hub.Claim(index, IpAddress::Parse("127.0.0.1"), client.GetPort());
 
         const packet::Ethernet toHub{.source = "02:00:00:00:00:09",

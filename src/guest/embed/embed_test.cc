@@ -222,7 +222,7 @@ TEST_F(EmbedTest, EveryImportHasAReasonOrIsOfLibc) {
 }
 
 TEST(WhyNotTest, NamesTheFileAndWhatIsWrong) {
-  const std::string why = WhyNot("/bin/sh", 1 << 20);
+  const std::string why = Unavailable("/bin/sh", 1 << 20);
   EXPECT_NE(why.find("kernel /bin/sh "), std::string::npos) << why;
   EXPECT_EQ(why.find('\n'), std::string::npos);
   const auto embed = [] {

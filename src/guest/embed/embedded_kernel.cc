@@ -144,9 +144,9 @@ class EmbeddedKernel::Impl {
   std::optional<Watchdog> watchdog_;
 };
 
-std::string WhyNot(const std::filesystem::path& file, uint64_t memory) {
+std::string Unavailable(const std::filesystem::path& file, uint64_t memory) {
   try {
-    if (const char* why = GuestThread::WhyNot(); *why != 0) throw Error(why);
+    if (const char* why = GuestThread::Unavailable(); *why != 0) throw Error(why);
     const ElfImage image = Examine(file);
     const ReservedPlace place(image, memory);
     if (place.range().begin != image.begin()) ReadAddressTable(AddressTableOf(file), image);
@@ -157,7 +157,7 @@ std::string WhyNot(const std::filesystem::path& file, uint64_t memory) {
 }
 
 EmbeddedKernel::EmbeddedKernel(KernelOptions options) {
-  const std::string why = WhyNot(options.file, options.memory);
+  const std::string why = Unavailable(options.file, options.memory);
   if (!why.empty()) throw EnvironmentError("not in this process: " + why);
   impl_ = std::make_unique<Impl>(std::move(options));
 }

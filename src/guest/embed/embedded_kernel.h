@@ -34,13 +34,14 @@ struct KernelOptions {
 
 // Returns the reason why such a guest cannot be in this process (now), in one line; empty if it
 // can.
-std::string WhyNot(const std::filesystem::path& file, uint64_t memory);
+std::string Unavailable(const std::filesystem::path& file, uint64_t memory);
 
 // A kernel in this process. Several can exist, all made and used in one thread. The destructor
 // leaves nothing behind.
 class EmbeddedKernel {
  public:
-  // Loads the kernel, which begins when it is first let run. Throws EnvironmentError with WhyNot().
+  // Loads the kernel, which begins when it is first let run. Throws EnvironmentError with
+  // Unavailable().
   explicit EmbeddedKernel(KernelOptions options);
   EmbeddedKernel(const EmbeddedKernel&) = delete;
   EmbeddedKernel& operator=(const EmbeddedKernel&) = delete;

@@ -17,7 +17,7 @@ struct Present {
 
 Present present;
 
-const char* WhyNotIn(std::thread::id thread, const std::weak_ptr<GuestThread>& it) {
+const char* UnavailableIn(std::thread::id thread, const std::weak_ptr<GuestThread>& it) {
   return it.expired() || thread == std::this_thread::get_id()
              ? ""
              : "finds other guests in another thread of this process";
@@ -27,7 +27,7 @@ const char* WhyNotIn(std::thread::id thread, const std::weak_ptr<GuestThread>& i
 
 std::shared_ptr<GuestThread> GuestThread::Join() {
   const MutexLock lock(present.mutex);
-  if (const char* why = WhyNotIn(present.thread, present.it); *why != 0) throw Error(why);
+  if (const char* why = UnavailableIn(present.thread, present.it); *why != 0) throw Error(why);
   if (auto joined = present.it.lock()) return joined;
   std::shared_ptr<GuestThread> made(new GuestThread);
   present.it = made;
@@ -35,9 +35,9 @@ std::shared_ptr<GuestThread> GuestThread::Join() {
   return made;
 }
 
-const char* GuestThread::WhyNot() {
+const char* GuestThread::Unavailable() {
   const MutexLock lock(present.mutex);
-  return WhyNotIn(present.thread, present.it);
+  return UnavailableIn(present.thread, present.it);
 }
 
 GuestThread::GuestThread() { sigaltstack(nullptr, &simulators_stack_); }

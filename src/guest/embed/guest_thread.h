@@ -16,7 +16,7 @@ class GuestThread {
   // guest, destroyed with the last. Throws Error when guests run in another thread.
   static std::shared_ptr<GuestThread> Join();
   // Returns the reason why a guest cannot run in the calling thread; empty if it can.
-  static const char* WhyNot();
+  static const char* Unavailable();
 
   GuestThread(const GuestThread&) = delete;
   GuestThread& operator=(const GuestThread&) = delete;

@@ -190,7 +190,7 @@ std::string MissingOfLandlock(int version) {
   return "";
 }
 
-std::string WhyNotConfined() {
+std::string ConfinementUnavailable() {
   const int version = LandlockVersion();
   if (version == 0 && errno == EOPNOTSUPP) return "Landlock is not among this kernel's lsm=";
   if (version > 0 && !HasFilters()) return "this kernel has no seccomp filters";

@@ -12,9 +12,9 @@ namespace viaduct::guest {
 // A guest runs with the rights of the user who started it, and its programs can mount this
 // machine's files (hostfs). A confined guest reads them, but creates, writes, shortens, renames and
 // removes nothing outside its own folders, changes no file's mode, owner, times or attributes,
-// opens no TCP connection of this machine (from Linux 6.7 on) and signals no other process (from 6.12
-// on). Uses Landlock (landlock(7)) and seccomp(2); restrictions that the kernel does not have are
-// left out, which WhyNotConfined() reports.
+// opens no TCP connection of this machine (from Linux 6.7 on) and signals no other process
+// (from 6.12 on). Uses Landlock (landlock(7)) and seccomp(2); restrictions that the kernel does not
+// have are left out, which ConfinementUnavailable() reports.
 class Confinement {
  public:
   // `writable`: folders in which it may write, and devices. Throws SystemError.
@@ -28,7 +28,7 @@ class Confinement {
 };
 
 // Returns why guests are not confined on this machine, or not wholly; empty if they are.
-std::string WhyNotConfined();
+std::string ConfinementUnavailable();
 
 // Returns what a kernel with this version of Landlock (landlock(7); 0: none) does not prevent;
 // empty if it prevents everything that Confinement forbids.

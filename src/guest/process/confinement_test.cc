@@ -42,7 +42,7 @@ TEST(MissingOfLandlockTest, EachVersionSaysWhatItDoesNotPrevent) {
 class ConfinementTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string why = WhyNotConfined(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = ConfinementUnavailable(); !why.empty()) GTEST_SKIP() << why;
     place_ = fs::path(testing::TempDir()) / ("viaduct-confined-" + std::to_string(getpid()));
     for (const fs::path& folder : {place_, own(), others()}) fs::create_directory(folder);
     std::ofstream(others() / "file") << "text";

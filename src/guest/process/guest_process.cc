@@ -150,8 +150,8 @@ void CheckTracing() {
                   WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : strsignal(WTERMSIG(status))));
 }
 
-std::string WhyNotEmbedded(const GuestOptions& options) {
-  return embed::WhyNot(options.image.file, uint64_t{options.memory_mib} << 20);
+std::string EmbeddingUnavailable(const GuestOptions& options) {
+  return embed::Unavailable(options.image.file, uint64_t{options.memory_mib} << 20);
 }
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {

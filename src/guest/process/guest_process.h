@@ -47,7 +47,7 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
 void CheckTracing();
 
 // Returns why a guest with these options cannot be embedded in this process now; empty if it can.
-std::string WhyNotEmbedded(const GuestOptions& options);
+std::string EmbeddingUnavailable(const GuestOptions& options);
 
 // A guest kernel. Runs until destroyed or until the process that started it ends for any reason. An
 // embedded one runs only in LetRun().

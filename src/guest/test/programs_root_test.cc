@@ -139,7 +139,7 @@ TEST_P(ProgramsTest, WhatIsWrittenStaysOnTheNode) {
 }
 
 TEST_P(ProgramsTest, MountsOfItsOwnDoNotWriteToTheHostEither) {
-  if (const std::string why = WhyNotConfined(); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string why = ConfinementUnavailable(); !why.empty()) GTEST_SKIP() << why;
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("viaduct-host-" + std::to_string(getpid()));
   fs::create_directory(folder);

@@ -78,7 +78,7 @@ class RealGuest {
     options_.preload = sys::FindCompanion("libviaduct-random.so");
     options_.embedded = place != GuestPlace::kProcess;
     if (place == GuestPlace::kMoved) taken_.emplace(options_.image.file);
-    const std::string why = options_.embedded ? WhyNotEmbedded(options_) : "";
+    const std::string why = options_.embedded ? EmbeddingUnavailable(options_) : "";
     if (!why.empty()) throw EnvironmentError(why);
     options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
     guest_ = &calendar_.AddGuest(name, [this](const GuestEndpoints& endpoints) {

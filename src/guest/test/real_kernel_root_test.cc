@@ -212,12 +212,12 @@ TEST(EmbeddedKernelTest, FailedStartLeavesNothing) {
   options.memory = uint64_t{64} << 20;
   options.folder = "/no/such/folder";
   const auto file = options.file;
-  const std::string why = embed::WhyNot(file, options.memory);
+  const std::string why = embed::Unavailable(file, options.memory);
   if (!why.empty()) GTEST_SKIP() << why;
   const size_t open_before = OpenDescriptors();
   options.output.reset(SystemCall("open /dev/null", open("/dev/null", O_WRONLY | O_CLOEXEC)));
   EXPECT_THROW(embed::EmbeddedKernel kernel(std::move(options)), SystemError);
-  EXPECT_EQ(embed::WhyNot(file, uint64_t{64} << 20), "");
+  EXPECT_EQ(embed::Unavailable(file, uint64_t{64} << 20), "");
   EXPECT_EQ(OpenDescriptors(), open_before);
 }
 

@@ -126,11 +126,11 @@ TEST_F(SeveralGuestsTest, PanicIsAnErrorThatLeavesTheOthers) {
 TEST_F(SeveralGuestsTest, NoneIsAddedInAnotherThread) {
   const std::string file = FindImage("").file;
   std::string there;
-  std::thread([&] { there = embed::WhyNot(file, uint64_t{64} << 20); }).join();
+  std::thread([&] { there = embed::Unavailable(file, uint64_t{64} << 20); }).join();
   EXPECT_THAT(there, HasSubstr("finds other guests in another thread of this process"));
-  EXPECT_EQ(embed::WhyNot(file, uint64_t{64} << 20), "");
+  EXPECT_EQ(embed::Unavailable(file, uint64_t{64} << 20), "");
   members_.clear();
-  std::thread([&] { there = embed::WhyNot(file, uint64_t{64} << 20); }).join();
+  std::thread([&] { there = embed::Unavailable(file, uint64_t{64} << 20); }).join();
   EXPECT_EQ(there, "");
 }
 

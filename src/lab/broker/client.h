@@ -115,8 +115,8 @@ class Client {
   void AdoptLab(const lab::Topology& topology);
   void DestroyLab();
   // Must be called before CreateLab(): makes the lab serve the clients of its remote nodes by this
-  // UDP socket alone, that of an encrypted network (tunnel::Hub::Options). The caller keeps its
-  // descriptor.
+  // UDP socket alone, that of an encrypted network (tunnel::ClientHub::Options). The caller keeps
+  // its descriptor.
   void LendInnerSocket(int socket);
 
   // Opens an AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large

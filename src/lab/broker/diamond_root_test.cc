@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/socket_option.h"
 #include "lab/broker/client.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/fib/data_plane.h"
 
 namespace viaduct::broker {
@@ -95,7 +95,8 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
     family_ = std::get<1>(GetParam());
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
     const bool has_program = &plane == &fib::kEbpfPlane || plane.layout.joins_paths;
-    if (const std::string why = bpf::WhyNot(); has_program && !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = bpf::Unavailable(); has_program && !why.empty())
+      GTEST_SKIP() << why;
     client_.emplace(Client::ConnectOrSpawn());
     client_->CreateLab(Diamond(plane));
     from_ = client_->OpenTransportSocket({"s", family_, TransportSocketOptions::Kind::kUdp});

@@ -11,7 +11,7 @@
 #include "base/wire/test/packet_builder.h"
 #include "lab/broker/test/joined_line.h"
 #include "lab/broker/test/plane_comparison.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 
 namespace viaduct::broker {
 namespace {
@@ -25,7 +25,7 @@ class JoinedLossTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    if (const std::string why = bpf::WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = bpf::Unavailable(); !why.empty()) GTEST_SKIP() << why;
     test::PinToOneProcessor();
   }
 };

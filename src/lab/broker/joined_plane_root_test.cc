@@ -14,7 +14,7 @@
 #include "lab/broker/client.h"
 #include "lab/broker/test/joined_line.h"
 #include "lab/broker/test/plane_comparison.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 
 namespace viaduct::broker {
 namespace {
@@ -41,7 +41,7 @@ class JoinedPlaneTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    if (const std::string why = bpf::WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = bpf::Unavailable(); !why.empty()) GTEST_SKIP() << why;
     test::PinToOneProcessor();  // a frame has arrived when it has been sent
   }
 

@@ -77,7 +77,7 @@ std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
     node.address = remote.address;
     node.anyone = remote.anyone;
   }
-  tunnel::Hub::Options options;
+  tunnel::ClientHub::Options options;
   options.address = topology.hub.address;
   options.port = topology.hub.port;
   if (inner_socket) options.inner_socket = inner_socket.release();
@@ -136,7 +136,7 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<FabricPort> port
   return opened;
 }
 
-size_t RemoteNamed(const tunnel::Hub& hub, const std::string& name) {
+size_t RemoteNamed(const tunnel::ClientHub& hub, const std::string& name) {
   const auto found = std::ranges::find(hub.nodes(), name, &tunnel::RemoteNode::name);
   if (found == hub.nodes().end()) throw UsageError(name + ": is no remote node of this lab");
   return static_cast<size_t>(found - hub.nodes().begin());
@@ -147,7 +147,7 @@ nlohmann::json AnswerOfHub(tunnel::SharedHub* shared, const engine::ControlReque
                            double seconds) {
   using Kind = engine::ControlRequest::Kind;
   if (shared == nullptr) throw UsageError("this lab has no remote nodes");
-  return shared->With([&](tunnel::Hub& hub) -> nlohmann::json {
+  return shared->With([&](tunnel::ClientHub& hub) -> nlohmann::json {
     if (request.kind == Kind::kHub || request.kind == Kind::kClients) hub.CountOutside();
     if (request.kind == Kind::kHub) {
       result::HubProgress progress = tunnel::Summarize(hub);
@@ -231,7 +231,7 @@ LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_s
   for (const FabricPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
   if (equipment.hub) {
     const auto descriptors =
-        equipment.hub->With([](const tunnel::Hub& hub) { return hub.Descriptors(); });
+        equipment.hub->With([](const tunnel::ClientHub& hub) { return hub.Descriptors(); });
     process.keep.insert(process.keep.end(), descriptors.begin(), descriptors.end());
   }
   pid_ = StartLabProcess(process, owner, [&](const std::function<void()>& ready) {

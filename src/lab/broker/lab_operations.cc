@@ -49,11 +49,11 @@ std::map<std::string, std::string> ChoosePlanes(lab::Topology* topology) {
   const bool is_open = std::ranges::any_of(
       topology->nodes, [](const lab::Node& node) { return node.data_plane->joined != nullptr; });
   if (!is_open) return {};
-  static const std::string why_not = bpf::WhyNotJoined();
-  if (why_not.empty()) return lab::ChooseJoined(topology);
+  static const std::string reason = bpf::JoinerUnavailable();
+  if (reason.empty()) return lab::ChooseJoined(topology);
   std::map<std::string, std::string> reasons;
   for (const lab::Node& node : topology->nodes) {
-    if (node.data_plane->joined != nullptr) reasons[node.name] = why_not;
+    if (node.data_plane->joined != nullptr) reasons[node.name] = reason;
   }
   return reasons;
 }
@@ -69,9 +69,9 @@ bool JoinsPaths(const lab::Topology& topology) {
 // by hop, as with a protocol that finds routes on demand, the two links of an interface's copies;
 // and those of programs and clients.
 void RequireDescriptorsFor(const lab::Topology& topology) {
-  constexpr size_t kPerNode = 4, kPerLink = 2, kBeside = 64;
+  constexpr size_t kPerNode = 4, kPerLink = 2, kReservedFds = 64;
   const size_t nodes = topology.nodes.size();
-  size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::FabricPairs(topology).size();
+  size_t needed = kReservedFds + kPerNode * nodes + kPerLink * lab::FabricPairs(topology).size();
   const bool joins = JoinsPaths(topology);
   for (const lab::Node& node : topology.nodes) {
     const fib::DescriptorsNeeded& own = node.data_plane->descriptors;
@@ -330,10 +330,10 @@ void LabOperations::SetNeighbours(const std::string& node,
 
 UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family family,
                                       const std::vector<std::string>& interfaces) {
-  const std::string_view why_not =
-      TheLab().GetNode(node).data_plane->WhyNot(fib::Feature::kMulticast);
-  if (!why_not.empty()) {
-    throw UsageError(fmt::format("node {} routes no multicast: {}", node, why_not));
+  const std::string_view reason =
+      TheLab().GetNode(node).data_plane->Unavailable(fib::Feature::kMulticast);
+  if (!reason.empty()) {
+    throw UsageError(fmt::format("node {} routes no multicast: {}", node, reason));
   }
   std::vector<int> ifindexes;
   ifindexes.reserve(interfaces.size());

@@ -34,7 +34,7 @@ class StandInCards : public sys::WirelessCards {
     return interfaces;
   }
 
-  sys::WirelessCard Look(int, uint32_t card) override {
+  sys::WirelessCard Inspect(int, uint32_t card) override {
     return {"phy" + std::to_string(card), movable};
   }
 

@@ -89,8 +89,8 @@ void Loop::AddReceiver(size_t port, io::AnyPort* from) {
   receivers_.back().port = port;
   receivers_.back().from = from;
   receivers_.back().searched = clock_.Now();
-  looks_.Resize(receivers_.size());
-  for (uint32_t i = 0; i < receivers_.size(); ++i) looks_.Set(i, Instant());
+  poll_schedule_.Resize(receivers_.size());
+  for (uint32_t i = 0; i < receivers_.size(); ++i) poll_schedule_.Set(i, Instant());
 }
 
 void Loop::AddSender(size_t port, io::AnyPort* to) {
@@ -135,7 +135,7 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction,
   options.nat = std::move(nat);
   options.direction = direction;
   options.is_class = class_index > 0;
-  options.woken = [this, id] { Touch(id); };
+  options.woken = [this, id] { MarkDirty(id); };
   const std::string name = options.name;
   lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));
   lane.traces = std::make_unique<path::FateTraces>();
@@ -178,18 +178,18 @@ void Loop::Turn() {
   retry_ = Instant::Never();
   ++turn_;
   if (disks_) PollDisks();
-  while (looks_.NextInstant() <= now_) {
-    const uint32_t next = looks_.Next();
+  while (poll_schedule_.NextInstant() <= now_) {
+    const uint32_t next = poll_schedule_.Next();
     if (receivers_[next].turn == turn_) break;
-    Look(next);
+    Poll(next);
   }
   due_.clear();
-  while (events_.NextInstant() <= now_ + lead_) {
+  while (events_.NextInstant() <= now_ + send_lead_) {
     const uint32_t id = events_.Next();
     events_.Set(id, Instant::Never());
     lanes_[id].due = true;
     due_.push_back(id);
-    if (receivers_[lanes_[id].receiver].turn != turn_) Look(lanes_[id].receiver);
+    if (receivers_[lanes_[id].receiver].turn != turn_) Poll(lanes_[id].receiver);
   }
   for (const uint32_t id : due_) Serve(lanes_[id]);
   if (!touched_.empty()) UpdateTouched();
@@ -207,13 +207,13 @@ void Loop::Turn() {
 void Loop::LearnLead() {
   if (config_.waiting == Waiting::kCpuSaving) return;
   const Duration way = std::min(sent_ - now_, kMaxWayDuration);
-  way_ += (way - way_) / 64;
-  lead_ = way_ / 2;
+  send_latency_ += (way - send_latency_) / 64;
+  send_lead_ = send_latency_ / 2;
 }
 
-void Loop::Look(uint32_t index) {
+void Loop::Poll(uint32_t index) {
   Receiver& receiver = receivers_[index];
-  if (receiver.group != kNone) return LookAt(groups_[receiver.group]);
+  if (receiver.group != kNone) return PollGroup(groups_[receiver.group]);
   Read(receiver);
   UpdateTouched();
   PlanNextLook(index, receiver.emptied);
@@ -243,7 +243,7 @@ Instant& Loop::ReachedOf(Lane& lane) {
   return group == kNone ? lane.reached : groups_[group].reached;
 }
 
-void Loop::Enter(const Arrival& arrival) {
+void Loop::Push(const Arrival& arrival) {
   Lane& lane = lanes_[arrival.lane];
   Instant& reached = ReachedOf(lane);
   reached = std::max(arrival.at, reached);
@@ -251,10 +251,10 @@ void Loop::Enter(const Arrival& arrival) {
     return lane.pipeline->Refuse(arrival.bytes, path::Fate::kNoMemory, reached);
   }
   lane.pipeline->Push(arrival.frame, arrival.bytes, reached);
-  Touch(arrival.lane);
+  MarkDirty(arrival.lane);
 }
 
-void Loop::Touch(uint32_t id) {
+void Loop::MarkDirty(uint32_t id) {
   if (lanes_[id].touched) return;
   lanes_[id].touched = true;
   touched_.push_back(id);
@@ -302,7 +302,7 @@ void Loop::TakeFrame(Receiver& receiver, const io::ReceivedFrame& received, Inst
     const Arrival arrival{arrived, ++arrivals_, static_cast<uint32_t>(&lane - lanes_.data()),
                           pool_.Add(frame, match->tag).value_or(path::kNoFrame),
                           static_cast<uint32_t>(frame.size())};
-    if (receiver.group == kNone) return Enter(arrival);
+    if (receiver.group == kNone) return Push(arrival);
     groups_[receiver.group].arrivals.push_back(arrival);
   };
   if (!splitter_.Split(received, take)) ++receiver.too_long;
@@ -340,22 +340,22 @@ void Loop::PollDisks() {
 void Loop::PlanNextLook(uint32_t index, bool emptied) {
   Receiver& receiver = receivers_[index];
   if (!emptied || config_.waiting == Waiting::kBusy) {
-    looks_.Set(index, now_);
+    poll_schedule_.Set(index, now_);
     return;
   }
   const Duration linger = receiver.interval > Duration()        ? kLinger
                           : config_.waiting == Waiting::kHybrid ? kSpin
                                                                 : Duration();
   if (now_ - receiver.last_frame < linger) {
-    looks_.Set(index, now_ + receiver.interval);
+    poll_schedule_.Set(index, now_ + receiver.interval);
     return;
   }
   if (receiver.from->fd() < 0) {
-    looks_.Set(index, now_ + kMaxInterval);
+    poll_schedule_.Set(index, now_ + kMaxInterval);
     return;
   }
   Listen(index, true);
-  looks_.Set(index, Instant::Never());
+  poll_schedule_.Set(index, Instant::Never());
 }
 
 void Loop::Listen(uint32_t index, bool on) {
@@ -380,7 +380,7 @@ void Loop::Serve(Lane& lane) {
   const Instant searched = SearchedOf(receivers_[lane.receiver]);
   Instant& reached = ReachedOf(lane);
   const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
-  const Instant until = std::max({searched, reached, next <= now_ + lead_ ? next : Instant()});
+  const Instant until = std::max({searched, reached, next <= now_ + send_lead_ ? next : Instant()});
   std::array<path::Departure, kBurst> departures;
   bool more = !sender.blocked && sender.pending.size() < kMaxPending;
   while (more) {
@@ -437,7 +437,7 @@ size_t Loop::FlushBurst(Sender& sender) {
 }
 
 Instant Loop::NextTurn() const {
-  return std::min({events_.NextInstant() - lead_, looks_.NextInstant(), retry_});
+  return std::min({events_.NextInstant() - send_lead_, poll_schedule_.NextInstant(), retry_});
 }
 
 void Loop::Sleep(Duration duration) {
@@ -451,11 +451,11 @@ void Loop::Sleep(Duration duration) {
     const auto receiver = static_cast<uint32_t>(event.data.u64);
     Listen(receiver, false);
     receivers_[receiver].last_frame = clock_.Now();
-    looks_.Set(receiver, Instant());
+    poll_schedule_.Set(receiver, Instant());
   }
 }
 
-void Loop::Rest() {
+void Loop::Idle() {
   if (config_.waiting == Waiting::kBusy) return;
   while (!called_.load(std::memory_order_relaxed)) {
     const Instant next = NextTurn();
@@ -463,10 +463,10 @@ void Loop::Rest() {
     // Ports that are waited for are looked at, too, while there is always something else to do.
     if (next <= now && (listened_ == 0 || now - waited_ < kMaxInterval)) return;
     window_.Forget(now);
-    const Instant sharp = std::min(events_.NextInstant() - lead_, retry_);
+    const Instant sharp = std::min(events_.NextInstant() - send_lead_, retry_);
     const Instant until = events_.NextInstant() == Instant::Never() && retry_ == Instant::Never()
-                              ? looks_.NextInstant()
-                              : std::min(sharp - window_.length(), looks_.NextInstant());
+                              ? poll_schedule_.NextInstant()
+                              : std::min(sharp - window_.length(), poll_schedule_.NextInstant());
     if (until > now) {
       Sleep(until == Instant::Never() ? Duration::Max() : until - now);
       window_.Learn(until, clock_.Now());
@@ -492,7 +492,7 @@ void Loop::Run(int cpu) {
   while (!stop_.load(std::memory_order_relaxed)) {
     Turn();
     if (called_.load(std::memory_order_acquire)) RunTasks();
-    Rest();
+    Idle();
   }
   End();
   const MutexLock lock(mutex_);
@@ -537,14 +537,14 @@ void Loop::Change(size_t pair, size_t class_index, Direction direction, const pa
   Lane& lane = *FindLane(pair, class_index, direction);
   now_ = clock_.Now();
   ++turn_;
-  Look(lane.receiver);  // the old path applies to frames that arrived before the change
+  Poll(lane.receiver);  // the old path applies to frames that arrived before the change
   Instant& reached = ReachedOf(lane);
   const Instant at = std::max(SearchedOf(receivers_[lane.receiver]), reached);
   lane.pipeline->Change(spec, at);
   reached = at;
   PlanNextEvent(lane);
   UpdateInterval(receivers_[lane.receiver]);
-  looks_.Set(lane.receiver, now_);
+  poll_schedule_.Set(lane.receiver, now_);
 }
 
 void Loop::ReplacePort(size_t port, io::AnyPort* with) {
@@ -552,7 +552,7 @@ void Loop::ReplacePort(size_t port, io::AnyPort* with) {
     if (receivers_[i].port != port) continue;
     Listen(i, false);
     receivers_[i].from = with;
-    looks_.Set(i, Instant());
+    poll_schedule_.Set(i, Instant());
   }
   for (Sender& sender : senders_) {
     if (sender.port == port) sender.to = with;

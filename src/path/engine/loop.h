@@ -145,14 +145,14 @@ class Loop {
 
   std::unique_ptr<SpillDisks> OpenDisks(MemoryBudget& budget);
   Lane* FindLane(size_t pair, size_t class_index, Direction direction);
-  void Look(uint32_t receiver);
-  void LookAt(Group& group);
+  void Poll(uint32_t receiver);
+  void PollGroup(Group& group);
   void Read(Receiver& receiver);
   void Join(uint32_t a, uint32_t b);
   Instant SearchedOf(const Receiver& receiver) const;
   Instant& ReachedOf(Lane& lane);
-  void Enter(const Arrival& arrival);
-  void Touch(uint32_t lane);
+  void Push(const Arrival& arrival);
+  void MarkDirty(uint32_t lane);
   bool TakeBurst(Receiver& receiver, Instant& looked);
   void Listen(uint32_t receiver, bool on);
   void TakeFrame(Receiver& receiver, const io::ReceivedFrame& frame, Instant arrived);
@@ -165,7 +165,7 @@ class Loop {
   void Flush(Sender& sender);
   size_t FlushBurst(Sender& sender);
   void UpdateInterval(Receiver& receiver);
-  void Rest();
+  void Idle();
   void RunTasks();
   void ReadWhatWaits(Instant until);
   void End();
@@ -189,7 +189,7 @@ class Loop {
   std::vector<Lane> lanes_;
   std::vector<Group> groups_;
   std::vector<uint32_t> first_lane_;  // index 2 * pair + direction: the lane of class 0, or kNone
-  EventHeap events_, looks_;          // indexed by lanes_; by receivers_
+  EventHeap events_, poll_schedule_;  // indexed by lanes_; by receivers_
   std::vector<uint32_t> due_, touched_;
   Instant now_;
   Instant sent_;    // the clock after the last transmission
@@ -197,7 +197,7 @@ class Loop {
   Instant retry_ = Instant::Never();
   // The time before a frame's due instant at which its sending begins, so that the frame leaves at
   // the due instant.
-  Duration lead_, way_;
+  Duration send_lead_, send_latency_;
   uint64_t turn_ = 0;
   uint64_t arrivals_ = 0;
   size_t listened_ = 0;  // receivers

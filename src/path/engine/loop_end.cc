@@ -28,7 +28,7 @@ void Loop::ReadWhatWaits(Instant until) {
         receivers_[each].searched = std::max(receivers_[each].searched, arrival.at);
       }
     }
-    LookAt(group);
+    PollGroup(group);
   }
   UpdateTouched();
 }

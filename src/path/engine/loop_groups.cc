@@ -35,18 +35,18 @@ void Loop::Join(uint32_t a, uint32_t b) {
 }
 
 // A frame enters when all receivers have been read up to its instant.
-void Loop::LookAt(Group& group) {
+void Loop::PollGroup(Group& group) {
   for (const uint32_t each : group.receivers) Read(receivers_[each]);
   const Instant searched = SearchedOf(receivers_[group.receivers.front()]);
   std::sort(group.arrivals.begin(), group.arrivals.end(), [](const Arrival& a, const Arrival& b) {
     return std::tie(a.at, a.turn) < std::tie(b.at, b.turn);
   });
   auto next = group.arrivals.begin();
-  for (; next != group.arrivals.end() && next->at <= searched; ++next) Enter(*next);
+  for (; next != group.arrivals.end() && next->at <= searched; ++next) Push(*next);
   group.arrivals.erase(group.arrivals.begin(), next);
   UpdateTouched();
   for (const uint32_t each : group.receivers) PlanNextLook(each, receivers_[each].emptied);
-  if (!group.arrivals.empty()) looks_.Set(group.receivers.front(), now_);
+  if (!group.arrivals.empty()) poll_schedule_.Set(group.receivers.front(), now_);
 }
 
 }  // namespace viaduct::engine

@@ -10,7 +10,7 @@
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 constexpr auto kOffloads = sys::Offloads::kSegmentation;
@@ -64,14 +64,15 @@ void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
 }  // namespace
 
 void TakeTap(const std::string& name, bool made, PathInfo* path, sys::OwnEntry* record,
-             const Turn&) {
+             const sys::MachineLock&) {
   TakenInterface taken{name, Examine(name), {}};
   taken.tap = true;
   taken.made = made;
   if (!Has(*path, taken)) Take(std::move(taken), path, record);
 }
 
-void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
+void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
+                   const sys::MachineLock&) {
   const UniqueFd here = sys::OpenCurrentNamespace();
   TakenInterface taken{name, Examine(name), {}};
   if (!Has(*path, taken)) {
@@ -82,7 +83,7 @@ void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* recor
 }
 
 void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path,
-                sys::OwnEntry* record, const Turn&) {
+                sys::OwnEntry* record, const sys::MachineLock&) {
   for (const xdp::NeededOff& needed : xdp::OffloadsInTheWay(name, kind)) {
     TakenInterface taken{needed.interface, needed.ifindex, xdp::Active(needed),
                          sys::IdentifyNamespace(needed.network.get())};
@@ -91,4 +92,4 @@ void TakeForXdp(const std::string& name, const std::string& kind, PathInfo* path
   }
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

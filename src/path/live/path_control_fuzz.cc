@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   try {
-    const emulate::Schedule schedule = emulate::ParseSchedule(text, "fuzz");
-    emulate::SchedulePlayer player(schedule);
+    const path::Schedule schedule = path::ParseSchedule(text, "fuzz");
+    path::SchedulePlayer player(schedule);
     Duration last;
     for (int i = 0; i < 50 && player.NextAt(); ++i) {
       if (*player.NextAt() < last) __builtin_trap();

@@ -15,7 +15,7 @@
 #include "sys/network/netns.h"
 #include "sys/process/process.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 PathEmulation::PathEmulation(PathOptions options)
     : options_(std::move(options)),
@@ -181,4 +181,4 @@ result::EngineResult RunPath(PathOptions options) {
   return path.Describe();
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

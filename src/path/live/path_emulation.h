@@ -18,7 +18,7 @@
 #include "sys/event_loop.h"
 #include "sys/network/link.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 struct PathOptions {
   engine::Config config;  // an empty name: that of the first pair
@@ -81,4 +81,4 @@ class PathEmulation {
 // exception, and when this process is killed.
 result::EngineResult RunPath(PathOptions options);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -30,7 +30,7 @@
 #include "sys/network/tun.h"
 #include "sys/privilege/halves.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 // Returns the name, for messages, of a kind of port whose frames have to be whole.
@@ -77,7 +77,7 @@ class PathKeeper {
     const auto perform = [this](ipc::Message& request) { return Perform(request); };
     while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && ipc::AnswerNext(connection_, perform)) {
     }
-    GiveBack(Turn());
+    GiveBack(sys::MachineLock());
   }
 
  private:
@@ -95,17 +95,17 @@ class PathKeeper {
 
   Reply Take(const json& request) {
     if (info_) throw UsageError("this process has taken its interfaces already");
-    const Turn turn;
+    const sys::MachineLock lock;
     PathInfo info = Introduce(request, user_);
-    record_ = RecordPath(&info, turn);
+    record_ = RecordPath(&info, lock);
     info_ = std::move(info);
     try {
       const bool taps = Member<bool>(request, "tap");
       for (size_t port = 0; port < info_->interfaces.size(); ++port) {
         if (taps) {
-          taps_[port] = OpenTap(info_->interfaces[port], turn);
+          taps_[port] = OpenTap(info_->interfaces[port], lock);
         } else {
-          TakeInterface(info_->interfaces[port], &*info_, &record_, turn);
+          TakeInterface(info_->interfaces[port], &*info_, &record_, lock);
         }
       }
       Reply reply;
@@ -114,7 +114,7 @@ class PathKeeper {
           sys::ListenAt(info_->control_socket(), user_.uid, user_.gid, SOCK_STREAM));
       return reply;
     } catch (...) {
-      GiveBack(turn);
+      GiveBack(lock);
       throw;
     }
   }
@@ -124,14 +124,14 @@ class PathKeeper {
     if (!info_ || port >= info_->interfaces.size()) throw UsageError("a path has no such port");
     const std::string& name = info_->interfaces[port];
     programs_.erase(port);
-    const Turn turn;
-    if (Member<bool>(arguments, "tap")) return GiveTap(port, turn);
-    TakeInterface(name, &*info_, &record_, turn);
+    const sys::MachineLock lock;
+    if (Member<bool>(arguments, "tap")) return GiveTap(port, lock);
+    TakeInterface(name, &*info_, &record_, lock);
     if (Member<bool>(arguments, "xdp")) {
-      return OpenXdp(port, Member<int>(arguments, "pid"), turn);
+      return OpenXdp(port, Member<int>(arguments, "pid"), lock);
     }
     if (const auto kind = Member<std::string>(arguments, "whole"); !kind.empty()) {
-      TakeForXdp(name, kind, &*info_, &record_, turn);
+      TakeForXdp(name, kind, &*info_, &record_, lock);
     }
     sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
     Reply reply;
@@ -141,12 +141,12 @@ class PathKeeper {
   }
 
   // A TAP device that is not there is made, up, and ends with its descriptor.
-  UniqueFd OpenTap(const std::string& name, const Turn& turn) {
+  UniqueFd OpenTap(const std::string& name, const sys::MachineLock& lock) {
     sys::Netlink session;
     const bool made = !session.FindLink(name);
     UniqueFd device = std::move(sys::OpenTap(name, 1).front());
     if (made) session.SetUp(session.IfIndex(name), true);
-    TakeTap(name, made, &*info_, &record_, turn);
+    TakeTap(name, made, &*info_, &record_, lock);
     // The wait is necessary: the kernel loses what it sends before it has processed the new
     // carrier.
     session.AwaitRunning(name, Duration::Seconds(2));
@@ -154,18 +154,18 @@ class PathKeeper {
   }
 
   // Keeps no descriptor of it, with which the device would outlive the path's process.
-  Reply GiveTap(size_t port, const Turn& turn) {
+  Reply GiveTap(size_t port, const sys::MachineLock& lock) {
     const std::string& name = info_->interfaces[port];
     auto kept = taps_.extract(port);
     Reply reply;
-    reply.descriptors.push_back(kept ? std::move(kept.mapped()) : OpenTap(name, turn));
+    reply.descriptors.push_back(kept ? std::move(kept.mapped()) : OpenTap(name, lock));
     reply.value["ifindex"] = sys::Netlink().IfIndex(name);
     return reply;
   }
 
-  Reply OpenXdp(size_t port, int client, const Turn& turn) {
+  Reply OpenXdp(size_t port, int client, const sys::MachineLock& lock) {
     const std::string& name = info_->interfaces[port];
-    TakeForXdp(name, "AF_XDP", &*info_, &record_, turn);
+    TakeForXdp(name, "AF_XDP", &*info_, &record_, lock);
     xdp::Opened opened = xdp::Open({.interface = name});
     io::XdpSockets& sockets = opened.sockets;
     if (const uint32_t left = opened.program->Left(); left != 0) {
@@ -186,10 +186,10 @@ class PathKeeper {
     return reply;
   }
 
-  void GiveBack(const Turn& turn) {
+  void GiveBack(const sys::MachineLock& lock) {
     programs_.clear();
     taps_.clear();
-    if (info_) RemovePath(*info_, turn);  // the rest stays recorded, for `viaduct clean`
+    if (info_) RemovePath(*info_, lock);  // the rest stays recorded, for `viaduct clean`
     info_.reset();
   }
 
@@ -358,4 +358,4 @@ std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
   return std::make_unique<io::XdpPort>(std::move(sockets), options);
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -17,7 +17,7 @@
 #include "sys/ipc/message.h"
 #include "sys/process/invoking_user.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 inline constexpr ipc::Service kPathService = {"path", 1};
 enum class PathRequest : uint16_t {
@@ -74,4 +74,4 @@ class KeptPath final : public PathPorts {
   std::vector<int> ifindices_;
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

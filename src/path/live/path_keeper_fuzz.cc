@@ -12,7 +12,7 @@ using namespace viaduct;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view payload(reinterpret_cast<const char*>(data), size);
   try {
-    const emulate::PathInfo info = emulate::DecodePath(ipc::DecodeJson(payload));
+    const path::PathInfo info = path::DecodePath(ipc::DecodeJson(payload));
     for (const std::string& name : info.interfaces) {
       if (name.empty() || name.size() > 15 || name.find('/') != std::string::npos) {
         __builtin_trap();

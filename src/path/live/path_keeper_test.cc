@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 TEST(PathKeeperTest, NamesThatCouldCommandATerminalAreRefused) {
@@ -18,4 +18,4 @@ TEST(PathKeeperTest, NamesThatCouldCommandATerminalAreRefused) {
 }
 
 }  // namespace
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "port/port.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // Ways in which a path gets the frames of its interfaces.
 enum class PortKind {
@@ -38,4 +38,4 @@ class PathPorts {
   virtual int fd() const = 0;                  // readable when root's half has exited
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

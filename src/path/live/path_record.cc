@@ -13,7 +13,7 @@
 #include "sys/network/offload.h"
 #include "sys/network/tun.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 // A UNIX socket's address holds 107 bytes.
@@ -64,10 +64,10 @@ std::string OwnShell(const std::string& pair) {
   return own != nullptr && (pair.empty() || pair == kShellPair) ? own : "";
 }
 
-void RemoveDeadPath(const std::string& name, const Turn& turn) {
+void RemoveDeadPath(const std::string& name, const sys::MachineLock& lock) {
   for (const PathInfo& path : ListPaths()) {
     if (path.name != name || path.alive) continue;
-    const auto problems = RemovePath(path, turn);
+    const auto problems = RemovePath(path, lock);
     if (!problems.empty()) throw Error(problems.front());
   }
 }
@@ -113,7 +113,7 @@ PathInfo FindPath(const std::string& given, const std::string& pair) {
        "several paths are running ({}); name one"});
 }
 
-sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn) {
+sys::OwnEntry RecordPath(PathInfo* path, const sys::MachineLock& lock) {
   CheckName(path->name);
   const sys::NewEntry entry{
       path->name,
@@ -132,7 +132,7 @@ sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn) {
             fmt::format("the name {} is taken by a running path (process {}); give --name",
                         path->name, taken.holder.pid));
       }
-      RemoveDeadPath(path->name, turn);
+      RemoveDeadPath(path->name, lock);
     }
   }
 }
@@ -152,7 +152,7 @@ std::vector<PathInfo> OtherTakers(const PathInfo& path, const TakenInterface& ta
   return others;
 }
 
-std::vector<std::string> RemovePath(const PathInfo& path, const Turn&) {
+std::vector<std::string> RemovePath(const PathInfo& path, const sys::MachineLock&) {
   try {
     for (const TakenInterface& taken : path.taken) {
       const auto others = OtherTakers(path, taken);
@@ -165,9 +165,9 @@ std::vector<std::string> RemovePath(const PathInfo& path, const Turn&) {
 }
 
 std::vector<PathInfo> RemoveDeadPaths(std::vector<std::string>* problems) {
-  const Turn turn;
+  const sys::MachineLock lock;
   return Paths().RemoveDead<PathInfo>(problems,
-                                      [&](const PathInfo& path) { return RemovePath(path, turn); });
+                                      [&](const PathInfo& path) { return RemovePath(path, lock); });
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

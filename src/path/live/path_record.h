@@ -10,7 +10,7 @@
 #include "sys/machine/namespace_id.h"
 #include "sys/machine/registry.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // An interface that a path has taken; an interface that is created again is taken again, as a
 // separate one.
@@ -54,7 +54,7 @@ PathInfo FindPath(const std::string& name, const std::string& pair);
 // Records the path as this process's, and sets the members that describe its maker. A dead path of
 // that name is removed first. Throws UsageError if a live path has the name, or it is not a valid
 // name.
-sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn);
+sys::OwnEntry RecordPath(PathInfo* path, const sys::MachineLock& lock);
 
 // Returns whether both are one interface, in the namespaces of their paths or others.
 bool IsSame(const PathInfo& path, const TakenInterface& taken, const PathInfo& other,
@@ -64,9 +64,9 @@ std::vector<PathInfo> OtherTakers(const PathInfo& path, const TakenInterface& ta
 
 // Restores what the record lists as changed, unless a live path has it by now, and then removes the
 // record. Returns what could not be restored, one line each.
-std::vector<std::string> RemovePath(const PathInfo& path, const Turn& turn);
+std::vector<std::string> RemovePath(const PathInfo& path, const sys::MachineLock& lock);
 // Does what RemovePath() does, for all paths whose keeper has ended; returns the removed paths.
 // Problems are appended to `problems`.
 std::vector<PathInfo> RemoveDeadPaths(std::vector<std::string>* problems);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

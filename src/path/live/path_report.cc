@@ -10,7 +10,7 @@
 #include "base/text/text_table.h"
 #include "path/engine/describe.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 using engine::FateKey, engine::kFates;
@@ -197,4 +197,4 @@ std::string PrometheusText(const EngineResult& statistics) {
   return out.text();
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

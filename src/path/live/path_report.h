@@ -7,7 +7,7 @@
 #include "base/result/engine.h"
 #include "base/result/exposition.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // The table that `viaduct path` prints at the end; the last line is the timing.
 std::string StatisticsTable(const result::EngineResult& statistics);
@@ -20,4 +20,4 @@ std::string PrometheusText(const result::EngineResult& statistics);
 void ExposeEngines(const std::vector<result::EngineResult>& all, const std::string& prefix,
                    const char* label, result::Exposition& exposition);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

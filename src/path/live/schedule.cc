@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "base/within.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r";
@@ -134,4 +134,4 @@ void Perform(const ScheduledChange& change, engine::LivePath& live) {
   }
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "path/engine/live_path.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 struct ScheduledChange {
   enum class Kind { kSpec, kLinkDown, kLinkUp };
@@ -58,4 +58,4 @@ class SchedulePlayer {
 // Applies this change to the path.
 void Perform(const ScheduledChange& change, engine::LivePath& live);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -7,7 +7,7 @@
 #include "path/engine/live_path.h"
 #include "path/spec/spec.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 using testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
 }
 
 }  // namespace
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

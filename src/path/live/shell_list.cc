@@ -1,6 +1,6 @@
 #include "path/live/shell_list.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 using nlohmann::json;
 
@@ -20,4 +20,4 @@ sys::Registry Shells() {
 
 std::vector<ShellInfo> ListShells() { return Shells().List<ShellInfo>(); }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -13,7 +13,7 @@
 #include "sys/machine/namespace_id.h"
 #include "sys/machine/registry.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // The name of a shell's pair.
 inline constexpr char kShellPair[] = "shell";
@@ -52,4 +52,4 @@ struct ShellInfo : sys::RegistryEntry {
 sys::Registry Shells();
 std::vector<ShellInfo> ListShells();
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

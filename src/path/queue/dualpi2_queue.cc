@@ -50,7 +50,7 @@ DualPi2Queue::DualPi2Queue(const DualPi2Parameters& parameters, const QueueSetup
       limit_(setup),
       first_credit_(setup.max_packet * (2 * parameters.classic - 1)),
       credit_(first_credit_),
-      most_squared_(std::min(1 / (parameters.coupling * parameters.coupling), 1.0)) {}
+      max_squared_(std::min(1 / (parameters.coupling * parameters.coupling), 1.0)) {}
 
 void DualPi2Queue::Enqueue(Packet packet, Instant now, DropSink& drops) {
   UpdateUntil(now);
@@ -100,7 +100,7 @@ bool DualPi2Queue::PassesL4s(Packet& packet, Instant now) {
 
 bool DualPi2Queue::PassesClassic(Packet& packet) {
   if (!Recurs(classic_count_, squared_)) return true;
-  return squared_ < most_squared_ && Mark(packet, store_);
+  return squared_ < max_squared_ && Mark(packet, store_);
 }
 
 Duration DualPi2Queue::LongestDelay(Instant now) {
@@ -118,7 +118,7 @@ void DualPi2Queue::Update(Instant now) {
                   parameters_.beta * (delay - old_delay_).ToSeconds();
   probability_ = std::clamp(probability_, 0.0, 1.0);
   coupled_ = std::min(parameters_.coupling * probability_, 1.0);
-  squared_ = std::min(probability_ * probability_, most_squared_);
+  squared_ = std::min(probability_ * probability_, max_squared_);
   old_delay_ = delay;
 }
 

@@ -59,7 +59,7 @@ class DualPi2Queue : public QueueDiscipline {
   QueueLimit limit_;
   MemoryFifo l4s_, classic_;
   double first_credit_, credit_;  // bytes for classic packets; zero or below: L4S packets are next
-  double most_squared_;           // p_Cmax: from there on, ECN-capable packets are dropped, too
+  double max_squared_;            // p_Cmax: from there on, ECN-capable packets are dropped, too
   double probability_ = 0;        // p'
   double coupled_ = 0;            // p_CL
   double squared_ = 0;            // p_C

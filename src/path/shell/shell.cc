@@ -7,7 +7,7 @@
 #include "sys/privilege/halves.h"
 #include "sys/privilege/program_keeper.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 using ipc::AnswerMember;
@@ -70,4 +70,4 @@ uint64_t Shell::CountUnsent() {
                                 "connections");
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -14,7 +14,7 @@
 #include "sys/ipc/caller.h"
 #include "sys/privilege/spawn.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // The ports and the pair of a shell's path, which its user's arguments complete. Up is from the
 // program to the outside.
@@ -69,4 +69,4 @@ class Shell final : public PathPorts {
   std::array<Port, 2> ports_;
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

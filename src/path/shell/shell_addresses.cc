@@ -7,7 +7,7 @@
 #include "sys/network/link.h"
 #include "sys/network/route_table.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
@@ -68,4 +68,4 @@ wire::IpPrefix Ipv6Of(const wire::IpPrefix& ipv4) {
   return {Ipv6Of(ipv4.address), kSpace6Length + ipv4.length};
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -7,7 +7,7 @@
 
 #include "base/wire/address.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // Returns the prefixes of addresses and routes in the calling thread's namespace. A route to all of
 // 100.64.0.0/10 or more does not count: it does not use the space, but leads elsewhere.
@@ -24,4 +24,4 @@ std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& t
 wire::IpAddress Ipv6Of(const wire::IpAddress& ipv4);
 wire::IpPrefix Ipv6Of(const wire::IpPrefix& ipv4);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(ShellAddressesTest, SubnetsOfShellsAreToldFromOthers) {
 }
 
 }  // namespace
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 // A frame between two ports of the kernel is neither in the path nor in a socket, but within this
@@ -12,36 +12,37 @@ namespace {
 constexpr Duration kInterval = Duration::Milliseconds(20);
 
 // The traffic that was under way at one instant.
-struct Look {
+struct Observation {
   uint64_t arrived = 0, packets = 0, connections = 0;
 
   bool IsQuiet() const { return packets == 0 && connections == 0; }
 };
 
-Look LookAt(const PathEmulation& path, Shell& shell) {
-  Look look;
-  look.connections = shell.CountUnsent();
+Observation Observe(const PathEmulation& path, Shell& shell) {
+  Observation last;
+  last.connections = shell.CountUnsent();
   for (const engine::PipelineStatistics& pipeline : path.Read().pipelines) {
-    look.arrived += pipeline.counters.arrived;
-    look.packets += pipeline.waiting;
+    last.arrived += pipeline.counters.arrived;
+    last.packets += pipeline.waiting;
   }
-  return look;
+  return last;
 }
 
-// Returns the last look.
-Look AwaitQuiet(const PathEmulation& path, Shell& shell, sys::EventLoop& loop, Instant deadline) {
-  Look look = LookAt(path, shell);
+// Returns the last observation.
+Observation AwaitQuiet(const PathEmulation& path, Shell& shell, sys::EventLoop& loop,
+                       Instant deadline) {
+  Observation last = Observe(path, shell);
   try {
     for (Instant now = MonotonicClock::Now(); now < deadline; now = MonotonicClock::Now()) {
-      const Look before = look;
+      const Observation before = last;
       loop.Run([] { return false; }, std::min(deadline, now + kInterval));
-      look = LookAt(path, shell);
-      if (before.IsQuiet() && look.IsQuiet() && before.arrived == look.arrived) break;
+      last = Observe(path, shell);
+      if (before.IsQuiet() && last.IsQuiet() && before.arrived == last.arrived) break;
     }
   } catch (const sys::Interrupted&) {
     // A signal ends the wait.
   }
-  return look;
+  return last;
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ result::DrainResult Drain(const PathEmulation& path, Shell& shell, sys::EventLoo
                           Duration limit) {
   const Instant start = MonotonicClock::Now();
   if (limit > Duration()) shell.EndProgram();
-  const Look rest = AwaitQuiet(path, shell, loop, start + limit);
+  const Observation rest = AwaitQuiet(path, shell, loop, start + limit);
   return {(MonotonicClock::Now() - start).ToSeconds(), rest.packets, rest.connections};
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -7,7 +7,7 @@
 #include "path/shell/shell.h"
 #include "sys/event_loop.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // Ends the descendants of the program, which has ended, and keeps the path running until it holds
 // no packet and no TCP connection of the program has still to send (sys/network/tcp_table.h), but
@@ -16,4 +16,4 @@ namespace viaduct::emulate {
 result::DrainResult Drain(const PathEmulation& path, Shell& shell, sys::EventLoop& loop,
                           Duration limit);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -13,7 +13,7 @@
 #include "sys/network/tcp_table.h"
 #include "sys/privilege/program_keeper.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 using ipc::Reply;
@@ -81,4 +81,4 @@ void KeepShell(UniqueFd connection, const sys::Identity& user) {
   ShellKeeper(std::move(connection), kShellService, user).Work("viaduct-shell");
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

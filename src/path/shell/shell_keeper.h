@@ -7,7 +7,7 @@
 #include "sys/ipc/message.h"
 #include "sys/process/invoking_user.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 inline constexpr ipc::Service kShellService = {"shell", 1};
 enum class ShellRequest : uint16_t {
@@ -22,4 +22,4 @@ enum class ShellRequest : uint16_t {
 // program and all that descends from it, and removes what it has made.
 void KeepShell(UniqueFd connection, const sys::Identity& user);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

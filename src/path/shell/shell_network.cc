@@ -16,7 +16,7 @@
 #include "sys/network/offload.h"
 #include "sys/network/sysctl.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 constexpr const char* kProgramPort = kShellPorts[0];
@@ -83,24 +83,24 @@ ShellNetwork::ShellNetwork(uint32_t uid)
                              ReadFileIfAny("/run/systemd/resolve/resolv.conf"))),
       monitor_(sys::OpenCurrentNamespace().get()) {
   // Two shells that choose addresses at the same time could choose the same ones.
-  const Turn turn;
+  const sys::MachineLock lock;
   info_.name = fmt::format("vsh{}", getpid());
   info_.uid = uid;
   info_.network = sys::IdentifyNamespace(sys::OpenCurrentNamespace().get());
-  record_ = RecordShell(&info_, turn);
+  record_ = RecordShell(&info_, lock);
   try {
     Build(PrefixesInUse());
     JoinNeighbours();
-    OpenOutside(turn);
+    OpenOutside(lock);
   } catch (...) {
-    RemoveShell(info_, turn);
+    RemoveShell(info_, lock);
     throw;
   }
 }
 
 ShellNetwork::~ShellNetwork() {
   try {
-    RemoveShell(info_, Turn());
+    RemoveShell(info_, sys::MachineLock());
   } catch (const Error&) {
     // A destructor cannot report the error; `viaduct clean` finds the record.
   }
@@ -122,7 +122,7 @@ void ShellNetwork::Build(const std::vector<wire::IpPrefix>& taken) {
   sys::WriteSysctl(inside_.get(), sys::kPingGroups, sys::kEveryGroup);
   CreateLinks();
   const auto outer = OuterShell(info_.network);
-  ipv6_limits_ = HasIpv6("default") ? WhyNoIpv6() : "";
+  ipv6_limits_ = HasIpv6("default") ? Ipv6Unavailable() : "";
   if (HasIpv6(info_.name) && ipv6_limits_.empty() && (!outer || !outer->machine6.empty())) {
     const ShellSubnet& ipv4 = subnets_.front();
     subnets_.push_back({Ipv6Of(ipv4.prefix), Ipv6Of(ipv4.host), Ipv6Of(ipv4.program)});
@@ -202,10 +202,10 @@ void ShellNetwork::JoinNeighbours() {
   }
 }
 
-void ShellNetwork::OpenOutside(const Turn& turn) {
-  limits_ = emulate::OpenOutside(subnets_.front(), &info_, &record_, turn);
+void ShellNetwork::OpenOutside(const sys::MachineLock& lock) {
+  limits_ = path::OpenOutside(subnets_.front(), &info_, &record_, lock);
   if (!limits_.empty() || subnets_.size() == 1) return;
-  ipv6_limits_ = emulate::OpenOutside(subnets_.back(), &info_, &record_, turn);
+  ipv6_limits_ = path::OpenOutside(subnets_.back(), &info_, &record_, lock);
 }
 
 void ShellNetwork::FollowInterfaces() {
@@ -213,7 +213,7 @@ void ShellNetwork::FollowInterfaces() {
   const bool has_changed = !monitor_.Read(&lost).empty() || lost;
   if (!has_changed || !limits_.empty()) return;
   try {
-    emulate::FollowInterfaces(&info_, &record_, Turn());
+    path::FollowInterfaces(&info_, &record_, sys::MachineLock());
   } catch (const Error&) {
     // The new interface remains unusable for the program.
   }
@@ -227,4 +227,4 @@ void ShellNetwork::EnterNameService() const {
   sys::MountOver(file, "/etc/resolv.conf");
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -18,7 +18,7 @@
 #include "sys/machine/machine_lock.h"
 #include "sys/network/link.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // The name servers of a resolv.conf(5).
 std::vector<std::string> NameServers(const std::string& resolv_conf);
@@ -76,7 +76,7 @@ class ShellNetwork {
   void RaiseLinks();
   void AddRoutes(const std::vector<wire::IpPrefix>& outer);
   void JoinNeighbours();
-  void OpenOutside(const Turn& turn);
+  void OpenOutside(const sys::MachineLock& lock);
 
   ShellInfo info_;  // info_.name is also the name of the interface here, and of the rules
   sys::OwnEntry record_;
@@ -87,4 +87,4 @@ class ShellNetwork {
   sys::LinkMonitor monitor_;
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -13,7 +13,7 @@
 #include "sys/network/sysctl.h"
 #include "sys/process/child.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 constexpr int kNoSuchProgram = 127;
@@ -68,7 +68,7 @@ sys::ProgramResult RunNft(const std::string& rules) {
   return sys::RunProgram({"nft", "-f", "-"}, rules);
 }
 
-std::string WhyNot(const sys::ProgramResult& nft) {
+std::string NftErrorOf(const sys::ProgramResult& nft) {
   return nft.status == kNoSuchProgram ? "nft is missing (apt-get install nftables)" : nft.output;
 }
 
@@ -97,13 +97,13 @@ void ForwardFromNew(wire::Family family, ShellInfo* shell, sys::OwnEntry* record
   if (interfaces.empty()) return;
   const sys::ProgramResult nft = RunNft(fmt::format(
       "add element {} {} closed {{ {} }}\n", NftFamily(family), shell->name, Elements(interfaces)));
-  if (nft.status != 0) throw Error(WhyNot(nft));
+  if (nft.status != 0) throw Error(NftErrorOf(nft));
   Forward(interfaces, shell, record);
 }
 
 }  // namespace
 
-std::string WhyNoIpv6() {
+std::string Ipv6Unavailable() {
   const std::string single = sys::SysctlPath("net/ipv6/conf/all/force_forwarding");
   if (access(single.c_str(), F_OK) == 0 || IsMachineRouter6()) return "";
   return "this kernel cannot forward IPv6 on single interfaces (force_forwarding, Linux 6.17)";
@@ -142,7 +142,7 @@ std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
 }
 
 std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEntry* record,
-                        const Turn&) {
+                        const sys::MachineLock&) {
   const wire::Family family = subnet.prefix.address.family;
   if (subnet.name_server) {
     sys::WriteSysctl(sys::OpenCurrentNamespace().get(),
@@ -151,14 +151,14 @@ std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEnt
   const auto forwarding = NotForwarding(*shell, family);
   RecordRules(family, shell, record);
   const sys::ProgramResult result = RunNft(ShellRules(shell->name, subnet, forwarding));
-  if (result.status != 0) return "no NAT to the outside: " + WhyNot(result);
+  if (result.status != 0) return "no NAT to the outside: " + NftErrorOf(result);
   Forward(forwarding, shell, record);
   const ForwardingInterface own{sys::Netlink().IfIndex(shell->name), family};
   if (!Forwards(own)) ForwardingOf(own).Set(true);
   return "";
 }
 
-void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const Turn&) {
+void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const sys::MachineLock&) {
   for (const wire::Family family : shell->rules) ForwardFromNew(family, shell, record);
 }
 
@@ -167,7 +167,7 @@ void RemoveRules(const std::string& shell, wire::Family family) {
   const auto result =
       RunNft(fmt::format("table {1} {0}\ndelete table {1} {0}\n", shell, NftFamily(family)));
   if (result.status == 0 || result.status == kNoSuchProgram) return;  // no nft, no rules
-  throw Error("its NAT rules are not removed: " + WhyNot(result));
+  throw Error("its NAT rules are not removed: " + NftErrorOf(result));
 }
 
 void StopForwarding(const ShellInfo& shell) {
@@ -179,4 +179,4 @@ void StopForwarding(const ShellInfo& shell) {
   }
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -10,7 +10,7 @@
 #include "path/live/shell_list.h"
 #include "sys/machine/machine_lock.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // A shell's addresses of one family.
 struct ShellSubnet {
@@ -21,16 +21,16 @@ struct ShellSubnet {
 
 // Returns the reason why shells can have no IPv6 here: this kernel could only make the whole
 // machine a router, which then ignores router advertisements. Empty: they can.
-std::string WhyNoIpv6();
+std::string Ipv6Unavailable();
 
 // Adds the rules for NAT, and lets interfaces forward, one family at a time: those that exist and
 // do not forward yet, or do so for another shell. They forward packets from a shell and the answers
 // to them; the rules drop all other packets that they would forward. Everything is recorded before
 // it is done. Returns the reason why the program reaches nothing outside; empty if it does.
 std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEntry* record,
-                        const Turn& turn);
+                        const sys::MachineLock& lock);
 // Does the same with the interfaces that have appeared since. Throws Error.
-void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const Turn& turn);
+void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const sys::MachineLock& lock);
 
 // Removes the rules, if there are any. Throws Error.
 void RemoveRules(const std::string& shell, wire::Family family);
@@ -42,4 +42,4 @@ void StopForwarding(const ShellInfo& shell);
 std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
                        const std::vector<ForwardingInterface>& forwarding);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 using ::testing::HasSubstr;
@@ -48,4 +48,4 @@ TEST(ShellRulesTest, AskTheNameServerOfThisMachine) {
 }
 
 }  // namespace
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

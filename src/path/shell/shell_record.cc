@@ -9,7 +9,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 namespace {
 
 // The time between SIGTERM and SIGKILL.
@@ -26,18 +26,18 @@ void RemoveLink(const std::string& name) {
   if (const auto link = here.FindLink(name)) here.DeleteLink(link->ifindex);
 }
 
-void RemoveDeadShell(const std::string& name, const Turn& turn) {
+void RemoveDeadShell(const std::string& name, const sys::MachineLock& lock) {
   for (const ShellInfo& shell : ListShells()) {
     if (shell.name != name || shell.alive) continue;
-    const auto problems = RemoveShell(shell, turn);
+    const auto problems = RemoveShell(shell, lock);
     if (!problems.empty()) throw Error(problems.front());
   }
 }
 
 }  // namespace
 
-sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn) {
-  RemoveDeadShell(shell->name, turn);  // the dead shell's process had the pid of this one
+sys::OwnEntry RecordShell(ShellInfo* shell, const sys::MachineLock& lock) {
+  RemoveDeadShell(shell->name, lock);  // the dead shell's process had the pid of this one
   sys::OwnEntry own =
       Shells().Take({shell->name, shell->uid, false, {{"network", shell->network}}});
   static_cast<sys::RegistryEntry&>(*shell) = own;
@@ -60,7 +60,7 @@ void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
   shell->forwarding.push_back(interface);
 }
 
-std::vector<std::string> RemoveShell(const ShellInfo& shell, const Turn&) {
+std::vector<std::string> RemoveShell(const ShellInfo& shell, const sys::MachineLock&) {
   std::vector<std::string> problems;
   const auto attempt = [&](const auto& work) {
     try {
@@ -84,9 +84,9 @@ std::vector<std::string> RemoveShell(const ShellInfo& shell, const Turn&) {
 }
 
 std::vector<ShellInfo> RemoveDeadShells(std::vector<std::string>* problems) {
-  const Turn turn;
+  const sys::MachineLock lock;
   return Shells().RemoveDead<ShellInfo>(
-      problems, [&](const ShellInfo& shell) { return RemoveShell(shell, turn); });
+      problems, [&](const ShellInfo& shell) { return RemoveShell(shell, lock); });
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

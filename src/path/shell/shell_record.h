@@ -9,10 +9,10 @@
 #include "sys/machine/machine_lock.h"
 #include "sys/machine/registry.h"
 
-namespace viaduct::emulate {
+namespace viaduct::path {
 
 // Records a shell whose keeper is this process.
-sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn);
+sys::OwnEntry RecordShell(ShellInfo* shell, const sys::MachineLock& lock);
 // Record, in the record and in `shell`, the change that is made next.
 void RecordInside(const ShellInside& inside, ShellInfo* shell, sys::OwnEntry* record);
 void RecordRules(wire::Family family, ShellInfo* shell, sys::OwnEntry* record);
@@ -22,9 +22,9 @@ void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
 // Ends the processes in the program's namespace, undoes the recorded changes except those that a
 // live shell needs too, and then removes the record. Returns what could not be undone, one line
 // each.
-std::vector<std::string> RemoveShell(const ShellInfo& shell, const Turn& turn);
+std::vector<std::string> RemoveShell(const ShellInfo& shell, const sys::MachineLock& lock);
 // Does what RemoveShell() does, for all shells whose keeper has ended; returns the removed shells.
 // Problems are appended to `problems`.
 std::vector<ShellInfo> RemoveDeadShells(std::vector<std::string>* problems);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::path

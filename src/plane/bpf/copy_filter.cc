@@ -34,10 +34,10 @@ auto WithKey(const wire::IpPrefix& network, const Use& use) {
   return use(NetworkKey<viaduct_copy_network6>(network));
 }
 
-Object LoadCopyProgram(size_t most_networks) {
+Object LoadCopyProgram(size_t max_networks) {
   return {kCopyProgram,
           "viaduct_copy",
-          {{"copy_networks4", most_networks}, {"copy_networks6", most_networks}},
+          {{"copy_networks4", max_networks}, {"copy_networks6", max_networks}},
           {},
           kOfCopies};
 }
@@ -45,8 +45,8 @@ Object LoadCopyProgram(size_t most_networks) {
 }  // namespace
 
 struct CopyFilter::State {
-  explicit State(size_t most_networks)
-      : object(LoadCopyProgram(most_networks)),
+  explicit State(size_t max_networks)
+      : object(LoadCopyProgram(max_networks)),
         networks4(object.Map("copy_networks4")),
         networks6(object.Map("copy_networks6")),
         variables(object.Map(".bss")) {}
@@ -60,7 +60,7 @@ struct CopyFilter::State {
   std::map<int, UniqueFd> links;  // keyed by ifindex
 };
 
-std::string WhyNoCopyFilter() {
+std::string CopyFilterUnavailable() {
   try {
     sys::InScratchNamespace([] {
       constexpr int kLoopback = 1;
@@ -72,7 +72,7 @@ std::string WhyNoCopyFilter() {
   }
 }
 
-CopyFilter::CopyFilter(size_t most_networks) : state_(std::make_unique<State>(most_networks)) {}
+CopyFilter::CopyFilter(size_t max_networks) : state_(std::make_unique<State>(max_networks)) {}
 
 CopyFilter::~CopyFilter() = default;
 

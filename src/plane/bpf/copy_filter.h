@@ -14,7 +14,7 @@
 namespace viaduct::bpf {
 
 // Returns why this build or machine cannot discard the copies; empty: it can. Tries it: needs root.
-std::string WhyNoCopyFilter();
+std::string CopyFilterUnavailable();
 
 // A node's program at the ingress of its interfaces, behind their packet sockets. It is removed
 // when this object is destroyed or this process exits, and nothing is pinned; so the kernel must
@@ -27,8 +27,8 @@ class CopyFilter {
   enum class Taker { kKernel, kForwarder };
 
   // Discards nothing yet. Throws EnvironmentError if the build or the kernel cannot do it.
-  // `most_networks`: the maximum per family.
-  explicit CopyFilter(size_t most_networks = kMaxNetworks);
+  // `max_networks`: the maximum per family.
+  explicit CopyFilter(size_t max_networks = kMaxNetworks);
   ~CopyFilter();
   CopyFilter(const CopyFilter&) = delete;
   CopyFilter& operator=(const CopyFilter&) = delete;

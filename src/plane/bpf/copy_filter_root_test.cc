@@ -63,7 +63,7 @@ class CopyFilterTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    if (const std::string why = WhyNoCopyFilter(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = CopyFilterUnavailable(); !why.empty()) GTEST_SKIP() << why;
   }
   static void Run(const std::function<void(Receiver&)>& test) {
     sys::InScratchNamespace([&] {

@@ -138,7 +138,7 @@ struct Joiner::State {
   std::map<uint32_t, uint32_t> known;    // routers by address, in network byte order
 };
 
-std::string WhyNotJoined() {
+std::string JoinerUnavailable() {
   try {
     sys::InScratchNamespace([] { Joiner(sys::OpenCurrentNamespace().get(), {}); });
     return "";

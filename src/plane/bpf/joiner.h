@@ -110,7 +110,7 @@ class Joiner {
 };
 
 // Returns why this machine cannot join paths, in one line; empty if it can. Needs root.
-std::string WhyNotJoined();
+std::string JoinerUnavailable();
 
 // Returns the name of an outcome in descriptions: "joined", "by-hop"...
 const char* OutcomeName(viaduct_join_outcome outcome);

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/bpf/program.h"
 #include "plane/bpf/upcall_program.h"
 #include "sys/network/netns.h"
@@ -29,7 +29,7 @@ class OlderKernelRootTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (eBPF)";
-    if (const std::string why = WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = Unavailable(); !why.empty()) GTEST_SKIP() << why;
   }
 
   static std::string MessageOf(const std::function<void()>& attempt) {
@@ -63,7 +63,7 @@ TEST_F(OlderKernelRootTest, AShortMessageAndTheWholeLogInAFile) {
 
 TEST_F(OlderKernelRootTest, AKernelWithoutAHelper) {
   const Lacking lacking("bpf_redirect_peer()");
-  EXPECT_THAT(WhyNot(),
+  EXPECT_THAT(Unavailable(),
               testing::HasSubstr("too old, without bpf_redirect_peer(); use another data_plane"));
 }
 
@@ -79,7 +79,7 @@ TEST_F(OlderKernelRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
 // Kernels before Linux 6.6 have no tcx.
 TEST_F(OlderKernelRootTest, AKernelWithoutTcx) {
   const Lacking lacking("tcx");
-  EXPECT_EQ(WhyNot(), "");
+  EXPECT_EQ(Unavailable(), "");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/bpf/joiner.h"
 
 namespace viaduct::bpf {

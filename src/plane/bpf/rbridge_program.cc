@@ -28,7 +28,7 @@ struct RBridgeProgram::State {
             },
             "map the events of an RBridge's eBPF data plane") {}
 
-  void AddPort(uint32_t number, const Port& port) {
+  void AddPort(uint32_t number, const Interface& port) {
     static constexpr const char* kDoing = "set up a port of an RBridge's eBPF data plane";
     const viaduct_rbridge_interface counters{
         .port = number, .reserved = 0, .frames = {}, .bytes = 0, .not_sent = 0};
@@ -42,7 +42,7 @@ struct RBridgeProgram::State {
   std::vector<viaduct_rbridge_event> events;
 };
 
-std::string WhyNoRBridge() {
+std::string RBridgeUnavailable() {
   try {
     sys::InScratchNamespace([] { RBridgeProgram(sys::OpenCurrentNamespace().get(), {{1}}); });
     return "";
@@ -51,13 +51,13 @@ std::string WhyNoRBridge() {
   }
 }
 
-RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<Port>& ports)
+RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<Interface>& ports)
     : state_(std::make_unique<State>()) {
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are valid in one namespace
   for (size_t i = 0; i < ports.size(); ++i) {
     state_->AddPort(static_cast<uint32_t>(i), ports[i]);
   }
-  for (const Port& port : ports) state_->object.Attach(port.ifindex);
+  for (const Interface& port : ports) state_->object.Attach(port.ifindex);
 }
 
 RBridgeProgram::~RBridgeProgram() = default;

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/bpf/rbridge.h"
 
 namespace viaduct::bpf {
 
 // Returns why this build or machine cannot forward an RBridge's frames by eBPF; empty: it can.
 // Tries it: needs root.
-std::string WhyNoRBridge();
+std::string RBridgeUnavailable();
 
 // An RBridge's program, active from construction to destruction or to the exit of this process.
 // Nothing is pinned. For use by one thread.
@@ -22,7 +22,7 @@ class RBridgeProgram {
  public:
   // The ports, in their order, are in this namespace; their wires' offloads are off. Throws
   // EnvironmentError if the build or the kernel cannot do it.
-  RBridgeProgram(int namespace_fd, const std::vector<Port>& ports);
+  RBridgeProgram(int namespace_fd, const std::vector<Interface>& ports);
   ~RBridgeProgram();
   RBridgeProgram(const RBridgeProgram&) = delete;
   RBridgeProgram& operator=(const RBridgeProgram&) = delete;

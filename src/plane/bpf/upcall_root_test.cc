@@ -22,7 +22,7 @@
 #include "base/socket_option.h"
 #include "base/wire/ethernet.h"
 #include "base/wire/test/packet_builder.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/bpf/upcall_program.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
@@ -140,7 +140,7 @@ class UpcallTest : public testing::TestWithParam<Addresses> {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    if (const std::string why = WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = Unavailable(); !why.empty()) GTEST_SKIP() << why;
     for (const Space* space : {&left_, &router_, &right_}) {
       space->Run("sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0");
     }

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "plane/bpf/copy_filter.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/fib/ebpf_rbridge.h"
 #include "plane/fib/ebpf_routes.h"
 #include "plane/fib/kernel_routes.h"
@@ -58,24 +58,24 @@ Choice ChooseForRouter(const NodePlace& place, const std::string& by_hop) {
   if (place.interfaces.size() < 2 || place.wires.empty()) {
     return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};
   }
-  static const std::string why_not = bpf::WhyNot();
-  if (!why_not.empty()) return {&kKernelPlane, why_not};
+  static const std::string reason = bpf::Unavailable();
+  if (!reason.empty()) return {&kKernelPlane, reason};
   return {&kEbpfPlane, "the fastest hop by hop: " + by_hop};
 }
 
 Choice ChooseForRBridge(const NodePlace&, const std::string&) {
-  static const std::string why_not = bpf::WhyNoRBridge();
-  if (!why_not.empty()) return {&kUserspaceRBridge, why_not};
+  static const std::string reason = bpf::RBridgeUnavailable();
+  if (!reason.empty()) return {&kUserspaceRBridge, reason};
   return {&kEbpfRBridge, "the fastest for an RBridge"};
 }
 
 // Always chooses kUserspacePlane; the reason states its cost on this machine.
 Choice ChooseUserspace(const NodePlace&, const std::string&) {
-  static const std::string why_not = bpf::WhyNoCopyFilter();
-  if (why_not.empty()) return {&kUserspacePlane, kAsked};
+  static const std::string reason = bpf::CopyFilterUnavailable();
+  if (reason.empty()) return {&kUserspacePlane, kAsked};
   return {&kUserspacePlane,
           fmt::format("{}; its kernel gets a copy of every packet, which makes it slower: {}",
-                      kAsked, why_not)};
+                      kAsked, reason)};
 }
 
 constexpr Refusal kNoProgramDevice{
@@ -219,7 +219,7 @@ constexpr std::array kFramePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRB
                                      &kUserspaceProgram};
 }  // namespace
 
-std::string_view DataPlane::WhyNot(Feature feature) const {
+std::string_view DataPlane::Unavailable(Feature feature) const {
   const auto found = std::ranges::find(refusals, feature, &Refusal::feature);
   return found == refusals.end() ? "" : found->reason;
 }

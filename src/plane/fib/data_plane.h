@@ -104,7 +104,7 @@ struct DataPlane {
   bool in_simulator = false;
 
   // Returns the reason why the plane does not support this feature; empty: it does.
-  std::string_view WhyNot(Feature feature) const;
+  std::string_view Unavailable(Feature feature) const;
 };
 
 extern const DataPlane

@@ -43,9 +43,9 @@ static_assert(offsetof(viaduct_rbridge_shared, copies) / 8 ==
 static_assert(VIADUCT_RBRIDGE_OUTCOMES == rbridge::kOutcomes);
 static_assert(sizeof(viaduct_rbridge_event) == sizeof(forward::Event));
 
-std::vector<bpf::Port> PortsOf(const NodePlace& place) {
+std::vector<bpf::Interface> PortsOf(const NodePlace& place) {
   sys::Netlink session(place.namespace_fd);
-  std::vector<bpf::Port> ports;
+  std::vector<bpf::Interface> ports;
   ports.reserve(place.ports.size());
   for (const std::string& name : place.ports) {
     const auto wire = place.wires.find(name);

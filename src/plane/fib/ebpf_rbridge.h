@@ -30,7 +30,7 @@ class EbpfRBridge final : public RouteSink {
   void DoApply(const RouteChanges& changes) override;
 
   std::vector<std::string> interfaces_;
-  std::vector<bpf::Port> ports_;  // ports for interfaces_
+  std::vector<bpf::Interface> ports_;  // ports for interfaces_
   bpf::RBridgeProgram program_;
   EventMemory events_;
   forward::EventWriter writer_;

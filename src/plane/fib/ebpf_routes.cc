@@ -14,9 +14,9 @@ std::map<std::string, int> IfIndexesOf(sys::Netlink& session, const NodePlace& p
   return ifindexes;
 }
 
-std::vector<bpf::Port> PortsOf(const std::map<std::string, int>& ifindexes,
-                               const NodePlace& place) {
-  std::vector<bpf::Port> ports;
+std::vector<bpf::Interface> PortsOf(const std::map<std::string, int>& ifindexes,
+                                    const NodePlace& place) {
+  std::vector<bpf::Interface> ports;
   for (const auto& [name, ifindex] : ifindexes) {
     const auto wire = place.wires.find(name);
     ports.push_back(

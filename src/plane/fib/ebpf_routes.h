@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "plane/fib/data_plane.h"
 #include "plane/fib/kernel_routes.h"
 
@@ -37,8 +37,8 @@ class EbpfRoutes final : public RouteSink {
 
   KernelRoutes kernel_;
   sys::Netlink session_;
-  std::map<std::string, int> ifindexes_;     // the interfaces that have the program
-  std::optional<bpf::Forwarder> forwarder_;  // empty where nothing could be forwarded
+  std::map<std::string, int> ifindexes_;          // the interfaces that have the program
+  std::optional<bpf::ForwardProgram> forwarder_;  // empty where nothing could be forwarded
 };
 
 }  // namespace viaduct::fib

@@ -26,7 +26,8 @@ KernelCopies::KernelCopies(int namespace_fd) : namespace_fd_(namespace_fd) {
   try {
     filter_.emplace();
     packet_rules_ = sys::ChangeMonitor::OfPacketRules(namespace_fd);
-  } catch (const Error&) {  // the kernel drops its copies; bpf::WhyNoCopyFilter() gives the cause
+  } catch (
+      const Error&) {  // the kernel drops its copies; bpf::CopyFilterUnavailable() gives the cause
     filter_.reset();
   }
 }

@@ -101,7 +101,7 @@ class KernelCopiesTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    if (const std::string why = bpf::WhyNoCopyFilter(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = bpf::CopyFilterUnavailable(); !why.empty()) GTEST_SKIP() << why;
   }
   static void Run(const std::function<void(Watched&)>& test) {
     sys::InScratchNamespace([&] {
@@ -256,7 +256,7 @@ TEST_F(KernelCopiesTest, TheKernelGetsAFamilyWholeOfWhichThereIsTooMuch) {
 
 TEST_F(KernelCopiesTest, WithoutEbpfTheKernelGetsEverything) {
   setenv("VIADUCT_EBPF_LACKS", "tcx", 1);
-  EXPECT_NE(bpf::WhyNoCopyFilter(), "");
+  EXPECT_NE(bpf::CopyFilterUnavailable(), "");
   Run([](Watched& router) {
     EXPECT_FALSE(router.IsDiscarded("10.9.0.1"));
     EXPECT_FALSE(router.IsDiscarded("fd00::9"));

@@ -136,9 +136,11 @@ TEST(DataPlane, EveryPlaneSaysWhatItNeeds) {
       EXPECT_GT(plane->descriptors.per_interface, 0U);
     }
     EXPECT_EQ(plane->in_simulator, plane->port_frames == PortFrames::kAll);
-    EXPECT_EQ(plane->WhyNot(Feature::kKernelStack).empty(), plane->layout.addresses_on_interfaces);
-    EXPECT_EQ(plane->WhyNot(Feature::kMulticast).empty(), plane->layout.addresses_on_interfaces);
-    EXPECT_EQ(plane->WhyNot(Feature::kContainer).empty(), plane == &kKernelPlane);
+    EXPECT_EQ(plane->Unavailable(Feature::kKernelStack).empty(),
+              plane->layout.addresses_on_interfaces);
+    EXPECT_EQ(plane->Unavailable(Feature::kMulticast).empty(),
+              plane->layout.addresses_on_interfaces);
+    EXPECT_EQ(plane->Unavailable(Feature::kContainer).empty(), plane == &kKernelPlane);
     if (plane->joined != nullptr) {
       EXPECT_TRUE(plane->joined->layout.joins_paths);
       EXPECT_NE(plane->choose, nullptr) << "what it is where nothing is joined";
@@ -164,9 +166,9 @@ TEST(DataPlane, WhatIsChosenIsOpenNoMore) {
 }
 
 TEST(DataPlane, SaysWhatItCannotHonour) {
-  EXPECT_EQ(kKernelPlane.WhyNot(Feature::kKernelStack), "");
-  EXPECT_NE(kKernelPlane.WhyNot(Feature::kSimulatedTcp), "");
-  EXPECT_NE(kSimulatorPlane.WhyNot(Feature::kKernelStack), "");
+  EXPECT_EQ(kKernelPlane.Unavailable(Feature::kKernelStack), "");
+  EXPECT_NE(kKernelPlane.Unavailable(Feature::kSimulatedTcp), "");
+  EXPECT_NE(kSimulatorPlane.Unavailable(Feature::kKernelStack), "");
 }
 
 TEST(DataPlane, TheSimulatorTakesAllRoutes) {

@@ -63,7 +63,7 @@ Router::Router(const Node& node)
       seed_(std::hash<std::string>()(node.name)) {
   for (size_t port = 0; port < ports_.size(); ++port) {
     port_of_[ports_[port].ifindex] = port;
-    least_mtu_ = std::min(least_mtu_, ports_[port].mtu);
+    min_mtu_ = std::min(min_mtu_, ports_[port].mtu);
   }
   errors_.SetLimits(table_.Limits());
 }
@@ -105,7 +105,7 @@ Router::Way Router::WayOf(const Hop& hop, const wire::IpAddress& destination) co
 Router::Way Router::WayOf(const Found& found, const wire::IpAddress& destination,
                           size_t from) const {
   if (found.kind != Kind::kUp) return WayOf(found.hop, destination);
-  return {found.hop, destination, least_mtu_, std::nullopt, from};
+  return {found.hop, destination, min_mtu_, std::nullopt, from};
 }
 
 Router::Outcome Router::TakeIpv4(const Frame& frame, Outbox& outbox) {

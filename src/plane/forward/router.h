@@ -83,7 +83,7 @@ class Router {
   uint32_t version_ = 0;  // version of the table when the neighbours were read
   uint64_t seed_;
   std::unordered_map<uint32_t, size_t> port_of_;  // keyed by ifindex
-  size_t least_mtu_ = SIZE_MAX;                   // packets passed up fit every port
+  size_t min_mtu_ = SIZE_MAX;                     // packets passed up fit every port
   IcmpErrors errors_;
 };
 

@@ -216,7 +216,7 @@ LspContent SomeContent() {
   LspContent content;
   content.claim = {.nickname = 0x1234, .priority = 0xc0, .root_priority = 0x8000};
   content.trees = 2;
-  content.most_trees = 4;
+  content.max_trees = 4;
   content.neighbours = {{kSecond, 20000}};
   content.terminals = {MakeKey(wire::MacAddress::Parse("02:00:00:00:0a:01"), 1)};
   return content;

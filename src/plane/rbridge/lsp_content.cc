@@ -35,9 +35,8 @@ Writer Capability(const SystemId& self, const LspContent& content) {
                             .Number(claim.root_priority, 2)
                             .Number(claim.nickname, 2));
   }
-  out.Item(
-      kTrees,
-      Writer().Number(content.trees, 2).Number(content.most_trees, 2).Number(content.trees, 2));
+  out.Item(kTrees,
+           Writer().Number(content.trees, 2).Number(content.max_trees, 2).Number(content.trees, 2));
   return out;
 }
 
@@ -77,7 +76,7 @@ void ReadCapability(Reader& value, LspContent& content) {
       if (!content.claim && IsUsable(claim.nickname)) content.claim = claim;
     } else if (type == kTrees) {
       content.trees = item.Number16();
-      content.most_trees = item.Number16();
+      content.max_trees = item.Number16();
     }
   });
 }

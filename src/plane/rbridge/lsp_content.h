@@ -25,8 +25,8 @@ struct LspContent {
     friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
   };
   std::optional<Claim> claim;
-  uint16_t trees = 0;       // number that all compute if this RBridge has the highest root priority
-  uint16_t most_trees = 0;  // maximum that it can compute
+  uint16_t trees = 0;      // number that all compute if this RBridge has the highest root priority
+  uint16_t max_trees = 0;  // maximum that it can compute
   std::vector<Neighbour> neighbours;
   std::vector<TerminalKey> terminals;  // on its links
 

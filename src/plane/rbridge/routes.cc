@@ -211,7 +211,7 @@ class Computation {
     size_t most = kMaxTrees;
     for (size_t i = 0; i < graph_.size(); ++i) {
       if (paths_.cost[i] == kFar) continue;
-      most = std::min<size_t>(most, std::max<uint16_t>(graph_.content(i).most_trees, 1));
+      most = std::min<size_t>(most, std::max<uint16_t>(graph_.content(i).max_trees, 1));
       const auto& claim = graph_.content(i).claim;
       if (claim && claim->root_priority > 0 && NicknameOf(i) != kNoNickname) roots.push_back(i);
     }

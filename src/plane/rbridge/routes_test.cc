@@ -24,7 +24,7 @@ class Network {
     for (int i = 1; i <= count; ++i) {
       states_[System(i)].claim = {
           .nickname = static_cast<Nickname>(i), .priority = 64, .root_priority = 1};
-      states_[System(i)].most_trees = kMaxTrees;
+      states_[System(i)].max_trees = kMaxTrees;
     }
   }
   LspContent& operator[](int number) { return states_[System(number)]; }
@@ -113,7 +113,7 @@ TEST(RoutesTest, RootsByPriorityThenIdentifier) {
   EXPECT_EQ(tables.own_tree, 0) << "the nearest";
   EXPECT_EQ(tables.trees[2].root, kNoNickname) << "as many as the first says";
   EXPECT_EQ(network.Compute(3).own_tree, 1);
-  network[1].most_trees = 1;
+  network[1].max_trees = 1;
   EXPECT_EQ(network.Compute(1).trees[1].root, kNoNickname) << "not more than all can";
   for (int i : {1, 2, 3}) network[i].claim->root_priority = 0;
   EXPECT_EQ(network.Compute(1).own_tree, kMaxTrees) << "nobody wants to be one";

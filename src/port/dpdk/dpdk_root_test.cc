@@ -29,7 +29,7 @@ class DpdkTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
-    if (!WhyNotBuilt().empty()) GTEST_SKIP() << WhyNotBuilt();
+    if (!Unavailable().empty()) GTEST_SKIP() << Unavailable();
   }
   static std::unique_ptr<AnyPort> Open(const io::TestNamespace& place, Request request) {
     return place.In([&] { return OpenPort(std::move(request)); });

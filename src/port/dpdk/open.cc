@@ -99,7 +99,7 @@ Device DeviceOfItsOwn(const Request& request) {
 
 }  // namespace
 
-std::string WhyNotBuilt() try {
+std::string Unavailable() try {
   sys::FindCompanion(kLibrary);
   return "";
 } catch (const Error&) {
@@ -109,7 +109,7 @@ std::string WhyNotBuilt() try {
 bool IsDevice(const std::string& name) { return name.find_first_of(":,") != name.npos; }
 
 void CheckUsable() {
-  if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET");
+  if (!Unavailable().empty()) throw EnvironmentError(Unavailable() + "; use AF_PACKET");
   if (geteuid() != 0) {
     throw EnvironmentError(
         "DPDK opens devices in the process that uses them, which has to be "
@@ -149,7 +149,7 @@ sys::Feature Probe() {
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();
-    feature.remedy = WhyNotBuilt().empty()
+    feature.remedy = Unavailable().empty()
                          ? "see the error"
                          : "install the package viaduct-dpdk; where Viaduct was built from source: "
                            "apt-get install libdpdk-dev, and build it again";

@@ -12,7 +12,7 @@
 namespace viaduct::dpdk {
 
 // Returns the reason that this installation has no DPDK; empty: it has.
-std::string WhyNotBuilt();
+std::string Unavailable();
 
 // Whether `name` is a DPDK device: the address of a device on a bus ("0000:03:00.0"), or a virtual
 // device with its arguments ("net_tap0,iface=tap1"). Else it is a kernel interface, on which DPDK's

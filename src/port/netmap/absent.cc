@@ -4,11 +4,11 @@
 
 namespace viaduct::netmap {
 
-std::string WhyNotBuilt() {
+std::string Unavailable() {
   return "this build of Viaduct has no netmap: it was compiled without net/netmap_user.h";
 }
 
-void CheckUsable() { throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET"); }
+void CheckUsable() { throw EnvironmentError(Unavailable() + "; use AF_PACKET"); }
 
 std::unique_ptr<io::AnyPort> OpenPort(const std::string&, std::shared_ptr<void>) {
   CheckUsable();

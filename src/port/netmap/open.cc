@@ -67,7 +67,7 @@ UniqueFd OpenDevice() {
 
 }  // namespace
 
-std::string WhyNotBuilt() { return ""; }
+std::string Unavailable() { return ""; }
 
 void CheckUsable() { OpenDevice(); }
 

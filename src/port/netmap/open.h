@@ -10,7 +10,7 @@
 namespace viaduct::netmap {
 
 // Returns the reason that this build has no netmap; empty: it has.
-std::string WhyNotBuilt();
+std::string Unavailable();
 
 // Throws EnvironmentError, with the reason, if no port can be opened on this machine or by this
 // process.

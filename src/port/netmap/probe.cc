@@ -8,7 +8,7 @@ sys::Feature Probe() {
   sys::Feature feature;
   feature.name = "netmap";
   feature.purpose = "path --port netmap (not tried on a kernel that has it)";
-  feature.detail = WhyNotBuilt();
+  feature.detail = Unavailable();
   if (feature.detail.empty() && access("/dev/netmap", R_OK | W_OK) != 0) {
     feature.detail = "there is no /dev/netmap";
   }

@@ -21,7 +21,7 @@
 namespace viaduct::io {
 namespace {
 
-constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check for an error
+constexpr uint32_t kPollsPerErrorCheck = 16;  // empty calls of Receive() per check for an error
 
 void SetUpSending(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
@@ -99,7 +99,7 @@ class RingPort::Impl {
 
   size_t Receive(std::span<ReceivedFrame> frames) {
     const size_t count = ring_->Receive(frames);
-    if (count == 0 && empty_looks_++ % kLooksAnError == 0) ClearError();
+    if (count == 0 && empty_polls_++ % kPollsPerErrorCheck == 0) ClearError();
     return count;
   }
 
@@ -150,7 +150,7 @@ class RingPort::Impl {
   uint32_t mtu_;
   std::unique_ptr<PacketRing> ring_;
   std::optional<PacketSender> sending_;
-  uint32_t empty_looks_ = 0;
+  uint32_t empty_polls_ = 0;
   std::atomic<uint64_t> ring_full_ = 0, put_into_ring_ = 0;
 };
 

@@ -4,7 +4,7 @@
 
 namespace viaduct::xdp {
 
-std::string WhyNotBuilt() {
+std::string Unavailable() {
   return "this build of Viaduct has no AF_XDP: it was compiled without libxdp-dev, libbpf-dev or "
          "clang";
 }
@@ -13,7 +13,7 @@ struct Program::State {};
 
 Program::Program(const std::string& interface, int ifindex, uint32_t, const std::string&, Mode)
     : interface_(interface), ifindex_(ifindex) {
-  throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET");
+  throw EnvironmentError(Unavailable() + "; use AF_PACKET");
 }
 Program::~Program() = default;
 

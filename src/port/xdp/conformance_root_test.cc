@@ -222,9 +222,9 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
     const bool is_xdp = GetParam().name.starts_with("Xdp");
-    if (is_xdp && !WhyNotBuilt().empty()) GTEST_SKIP() << WhyNotBuilt();
+    if (is_xdp && !Unavailable().empty()) GTEST_SKIP() << Unavailable();
     const bool is_dpdk = GetParam().name.starts_with("Dpdk");
-    if (is_dpdk && !dpdk::WhyNotBuilt().empty()) GTEST_SKIP() << dpdk::WhyNotBuilt();
+    if (is_dpdk && !dpdk::Unavailable().empty()) GTEST_SKIP() << dpdk::Unavailable();
     const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
     const auto reason = GetParam().cannot.find(test.substr(0, test.find('/')));
     if (reason != GetParam().cannot.end()) GTEST_SKIP() << reason->second;

@@ -156,7 +156,7 @@ void AllowLockedMemory(int pid, uid_t user, uint64_t bytes) {
 }
 
 io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options) try {
-  if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use AF_PACKET");
+  if (!Unavailable().empty()) throw EnvironmentError(Unavailable() + "; use AF_PACKET");
   auto keeper = std::make_shared<Keeper>();
   keeper->guardian = std::make_unique<InterfaceGuardian>(request.interface);
   Opened opened = Open(request);

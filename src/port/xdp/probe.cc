@@ -51,7 +51,7 @@ sys::Feature ProbeAfXdp() {
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();
-    feature.remedy = WhyNotBuilt().empty()
+    feature.remedy = Unavailable().empty()
                          ? "a kernel with CONFIG_XDP_SOCKETS and CONFIG_BPF_SYSCALL (Linux 6.1)"
                          : "apt-get install libxdp-dev libbpf-dev clang, and build Viaduct again";
   }

@@ -123,7 +123,7 @@ struct Program::State {
   int Map(const char* name) const { return bpf_object__find_map_fd_by_name(object.get(), name); }
 };
 
-std::string WhyNotBuilt() { return ""; }
+std::string Unavailable() { return ""; }
 
 Program::Program(const std::string& interface, int ifindex, uint32_t queues,
                  const std::string& filter, Mode mode)

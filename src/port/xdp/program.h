@@ -18,7 +18,7 @@ enum class Mode {
 };
 
 // Returns the reason that this build has no AF_XDP; empty: it has.
-std::string WhyNotBuilt();
+std::string Unavailable();
 
 // A program that is attached during this object's lifetime. If the interface has no XDP program, it
 // is attached by a link that the kernel removes with this process. If the interface has the

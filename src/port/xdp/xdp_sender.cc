@@ -86,7 +86,7 @@ template <class PutFrame, class MayGo>
 size_t XdpSender::SendAll(size_t frames, const PutFrame& put, const MayGo& may_go) {
   refused_.clear();
   // Frames in a queue that the driver reads at any time cannot be taken back.
-  watch_.Look(/*with_state=*/is_zero_copy_);
+  watch_.Poll(/*with_state=*/is_zero_copy_);
   Collect();
   const bool was_empty = processed_ == ring_.produced();
   const uint32_t start = ring_.produced();

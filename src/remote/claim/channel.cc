@@ -15,7 +15,7 @@ namespace viaduct::claim {
 namespace {
 
 // Maximum bytes before the key is shown. A handshake is less than a thousand bytes.
-constexpr size_t kMaxStrangeBytes = 16 * 1024;
+constexpr size_t kMaxUnauthenticatedBytes = 16 * 1024;
 // Maximum bytes that wait for a peer that does not read.
 constexpr size_t kMaxWaiting = 4 * kMaxOffer;
 
@@ -39,7 +39,8 @@ std::vector<std::string> Channel::Serve() {
   if (got < 0 && MustWait()) return {};
   if (got < 0) ThrowEnded();
   if (got == 0) throw ChannelEnded("the other end has closed the connection");
-  if (!IsOpen() && (strange_bytes_ += static_cast<size_t>(got)) > kMaxStrangeBytes) {
+  if (!IsOpen() &&
+      (unauthenticated_bytes_ += static_cast<size_t>(got)) > kMaxUnauthenticatedBytes) {
     throw TlsError("too many bytes before the key was shown", false);
   }
   std::string text;

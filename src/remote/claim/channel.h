@@ -49,7 +49,7 @@ class Channel {
   TlsSession tls_;
   ipc::LineBuffer lines_;
   std::string output_;
-  size_t strange_bytes_ = 0;  // bytes from a peer that has not yet shown the key
+  size_t unauthenticated_bytes_ = 0;  // bytes from a peer that has not yet shown the key
 };
 
 // Returns the address of the socket's peer.

@@ -166,7 +166,7 @@ void ControlServer::Welcome(UniqueFd socket) {
   try {
     PrepareSocket(fd);
     const wire::IpAddress address = PeerAddress(fd);
-    if (peers_.size() - Strangers() >= options_.most_clients) {
+    if (peers_.size() - Unauthenticated() >= options_.max_clients) {
       ++counters_.too_many;
       return;
     }
@@ -182,7 +182,7 @@ void ControlServer::Welcome(UniqueFd socket) {
 // Drops the oldest stranger, of the group of addresses that has most of them: a host that opens
 // many connections and sends nothing hinders only itself.
 void ControlServer::MakeRoom(const wire::IpAddress& newcomer) {
-  if (Strangers() < options_.most_strangers) return;
+  if (Unauthenticated() < options_.max_unauthenticated) return;
   std::map<wire::IpAddress, int> count = {{GroupOf(newcomer), 1}};
   for (const auto& [fd, peer] : peers_) {
     count[GroupOf(peer->address)] += peer->node == nullptr ? 1 : 0;
@@ -200,7 +200,7 @@ void ControlServer::MakeRoom(const wire::IpAddress& newcomer) {
   Drop(oldest->channel.fd(), false);
 }
 
-size_t ControlServer::Strangers() const { return peers_.size() - counters_.clients; }
+size_t ControlServer::Unauthenticated() const { return peers_.size() - counters_.clients; }
 
 void ControlServer::Watch(Peer& peer) {
   const int fd = peer.channel.fd();

@@ -46,8 +46,8 @@ struct ServerOptions {
   Duration silence = Duration::Seconds(5);       // maximum silence of a peer; then it is gone
   Duration reservation = Duration::Seconds(60);  // during which a client that is gone may return
   Duration timeout = Duration::Seconds(5);       // from a connection to its claim
-  size_t most_strangers = 256;  // connections without a claim; then the oldest is dropped
-  size_t most_clients = 4096;
+  size_t max_unauthenticated = 256;  // connections without a claim; then the oldest is dropped
+  size_t max_clients = 4096;
 };
 
 // Sums since the start, except `clients`.
@@ -108,7 +108,7 @@ class ControlServer {
   void Drop(int fd, bool may_return);
   void Watch(Peer& peer);
   void Tick();
-  size_t Strangers() const;
+  size_t Unauthenticated() const;
 
   sys::EventLoop& loop_;
   const ServerOptions options_;

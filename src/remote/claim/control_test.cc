@@ -392,9 +392,9 @@ TEST_F(ControlTest, WhoSaysNothingIsSentAway) {
   ASSERT_TRUE(Await([&] { return server_->counters().too_slow == 2; }));
 }
 
-TEST_F(ControlTest, ACrowdOfStrangersIsInNobodysWay) {
+TEST_F(ControlTest, ManyUnauthenticatedConnectionsAreInNobodysWay) {
   ServerOptions options = Defaults();
-  options.most_strangers = 4;
+  options.max_unauthenticated = 4;
   options.timeout = kTimeout;
   Serve(options);
   std::vector<UniqueFd> strangers;

@@ -42,9 +42,9 @@ int64_t WholeNumber(const json& object, const char* key, int64_t low, int64_t hi
 std::string Word(const json& value, const char* key, size_t longest) {
   if (!value.is_string()) Refuse(key, "is no text");
   const auto& text = value.get_ref<const std::string&>();
-  const auto is_strange = [](unsigned char c) { return c <= ' ' || c == 127 || c == '/'; };
+  const auto is_refused = [](unsigned char c) { return c <= ' ' || c == 127 || c == '/'; };
   if (text.empty() || text.size() > longest) Refuse(key, "is empty or too long");
-  if (std::ranges::any_of(text, is_strange)) Refuse(key, "has characters that it must not have");
+  if (std::ranges::any_of(text, is_refused)) Refuse(key, "has characters that it must not have");
   return text;
 }
 
@@ -135,11 +135,11 @@ EncryptedTunnel ReadTunnel(const json& object) {
   tunnel.port = static_cast<uint16_t>(WholeNumber(object, "port", 1, kLastPort));
   tunnel.hub = Parsed<wire::IpAddress>(At(object, "hub", json::value_t::string), "hub");
   tunnel.client = Parsed<wire::IpAddress>(At(object, "client", json::value_t::string), "client");
-  const auto is_strange = [](const wire::IpAddress& address) {
+  const auto is_refused = [](const wire::IpAddress& address) {
     return address.family != wire::Family::kIpv4 || address.IsMulticast() ||
            address.IsUnspecified();
   };
-  if (tunnel.hub == tunnel.client || is_strange(tunnel.hub) || is_strange(tunnel.client)) {
+  if (tunnel.hub == tunnel.client || is_refused(tunnel.hub) || is_refused(tunnel.client)) {
     Refuse("wireguard", "has no two IPv4 addresses");
   }
   return tunnel;

@@ -18,7 +18,7 @@
 #include "sys/privilege/halves.h"
 #include "sys/signals.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 namespace {
 
 using ipc::Member;
@@ -155,4 +155,4 @@ void KeepHubEncryption(UniqueFd connection, const sys::Identity& user) {
   EncryptionKeeper(std::move(connection), user).Work();
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

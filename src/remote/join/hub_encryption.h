@@ -14,7 +14,7 @@
 #include "sys/ipc/message.h"
 #include "sys/process/invoking_user.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 // Makes the inner network in root's half, with a fresh key; root's half removes it however this
 // process ends. There must be a steward (sys/privilege/halves.h).
@@ -55,4 +55,4 @@ void KeepHubEncryption(UniqueFd connection, const sys::Identity& user);
 nlohmann::json EncodeOther(const InnerNetwork::Other& other);
 InnerNetwork::Other DecodeOther(const nlohmann::json& json);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

@@ -10,7 +10,7 @@
 #include "sys/network/netns.h"
 #include "sys/network/vxlan.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 namespace {
 
 // The kernel also looks up a new interface's name in the current namespace.
@@ -90,4 +90,4 @@ void InnerNetwork::AdjustMtu() {
   mtu_ = mtu;
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

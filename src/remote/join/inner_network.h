@@ -14,7 +14,7 @@
 #include "remote/claim/key_pair.h"
 #include "sys/network/wireguard.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 // Made in the current namespace by a single-threaded process as root. No other process finds it: it
 // exists as long as this object and the sockets in it, and so needs no record.
@@ -57,4 +57,4 @@ class InnerNetwork {
 // packets.
 int InnerMtu(const wire::IpAddress& outer);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

@@ -4,7 +4,7 @@
 #include "sys/privilege/halves.h"
 #include "sys/privilege/program_keeper.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 Join::Join(const JoinRequest& request)
     : root_(privilege::CallerOf(kJoinService, "root's half of the node has died")),
@@ -35,4 +35,4 @@ UniqueFd Join::StartProgram(const privilege::ProgramOptions& program) {
 
 void Join::Signal(int number) { privilege::SignalKeptProgram(root_, number); }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

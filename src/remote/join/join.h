@@ -9,7 +9,7 @@
 #include "sys/ipc/caller.h"
 #include "sys/privilege/spawn.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 // The network of a node that the hub has given. Root's half (remote/join/join_keeper.h) creates it,
 // starts the program, and removes all of that, with the processes that the program leaves behind,
@@ -39,4 +39,4 @@ class Join {
   std::string name_, interface_;
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

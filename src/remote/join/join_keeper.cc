@@ -7,7 +7,7 @@
 #include "sys/ipc/answer.h"
 #include "sys/privilege/program_keeper.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 namespace {
 
 class JoinKeeper final : public privilege::ProgramKeeper {
@@ -45,4 +45,4 @@ void KeepJoin(UniqueFd connection, const sys::Identity& user) {
   JoinKeeper(std::move(connection), kJoinService, user).Work("viaduct-join");
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

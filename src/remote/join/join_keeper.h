@@ -7,7 +7,7 @@
 #include "sys/ipc/message.h"
 #include "sys/process/invoking_user.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 inline constexpr ipc::Service kJoinService = {"join", 1};
 enum class JoinKeeperRequest : uint16_t {
@@ -20,4 +20,4 @@ enum class JoinKeeperRequest : uint16_t {
 // connection ends, it ends the program and all its descendants, and removes what it has made.
 void KeepJoin(UniqueFd connection, const sys::Identity& user);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

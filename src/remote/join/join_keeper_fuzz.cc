@@ -12,11 +12,11 @@ using namespace viaduct;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view payload(reinterpret_cast<const char*>(data), size);
   try {
-    const emulate::JoinRequest request = emulate::DecodeJoin(ipc::DecodeJson(payload));
+    const remote::JoinRequest request = remote::DecodeJoin(ipc::DecodeJson(payload));
     if (request.hub.IsMulticast() || request.into.find('/') != std::string::npos) {
       __builtin_trap();
     }
-    if (emulate::DecodeJoin(emulate::EncodeJoin(request)).offer != request.offer) {
+    if (remote::DecodeJoin(remote::EncodeJoin(request)).offer != request.offer) {
       __builtin_trap();
     }
   } catch (const Error&) {

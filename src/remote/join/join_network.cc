@@ -18,7 +18,7 @@
 #include "sys/network/sysctl.h"
 #include "sys/network/vxlan.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 namespace {
 
 using nlohmann::json;
@@ -134,23 +134,23 @@ JoinNetwork::JoinNetwork(const JoinRequest& request, const sys::Identity& user)
     ChangeHub(*tunnel);
   }
   inside_ = request_.into.empty() ? sys::CreateNamelessNamespace() : OpenGiven(request_.into, user);
-  const Turn turn;
+  const sys::MachineLock lock;
   info_.name = fmt::format("vjn{}", getpid());
   info_.uid = user.uid;
   info_.node = request_.offer.node;
   info_.hub = request_.hub.ToString();
-  record_ = RecordJoin(&info_, turn);
+  record_ = RecordJoin(&info_, lock);
   try {
     Build();
   } catch (...) {
-    RemoveJoin(info_, turn, inside_.get());
+    RemoveJoin(info_, lock, inside_.get());
     throw;
   }
 }
 
 JoinNetwork::~JoinNetwork() {
   try {
-    RemoveJoin(info_, Turn(), inside_.get());
+    RemoveJoin(info_, sys::MachineLock(), inside_.get());
   } catch (const Error&) {
     // The error cannot be reported; `viaduct clean` finds the record.
   }
@@ -252,4 +252,4 @@ void JoinNetwork::EnterNames() const {
   sys::EnterNames(request_.offer.node, info_.hosts_file());
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

@@ -19,7 +19,7 @@
 #include "remote/join/join_record.h"
 #include "sys/process/invoking_user.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 struct JoinRequest {
   claim::Offer offer;
@@ -73,4 +73,4 @@ class JoinNetwork {
   UniqueFd inside_;
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

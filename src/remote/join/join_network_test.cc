@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 namespace {
 
 using nlohmann::json;
@@ -59,4 +59,4 @@ TEST(JoinNetworkTest, NamesStandInTheHostsFile) {
 }
 
 }  // namespace
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "sys/network/link.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 namespace {
 
 // Time between SIGTERM and SIGKILL, for the processes in a node's namespace.
@@ -46,10 +46,10 @@ sys::Registry Joins() { return {sys::RunPlace({".joins", 0755, false}), {"record
 
 std::vector<JoinInfo> ListJoins() { return Joins().List<JoinInfo>(); }
 
-sys::OwnEntry RecordJoin(JoinInfo* join, const Turn& turn) {
+sys::OwnEntry RecordJoin(JoinInfo* join, const sys::MachineLock& lock) {
   for (const JoinInfo& former : ListJoins()) {  // a former process with this pid
     if (former.name != join->name || former.alive) continue;
-    const auto problems = RemoveJoin(former, turn);
+    const auto problems = RemoveJoin(former, lock);
     if (!problems.empty()) throw Error(problems.front());
   }
   sys::OwnEntry own =
@@ -63,7 +63,7 @@ void RecordJoinInside(const JoinInside& inside, JoinInfo* join, sys::OwnEntry* r
   join->inside = inside;
 }
 
-std::vector<std::string> RemoveJoin(const JoinInfo& join, const Turn&, int network) {
+std::vector<std::string> RemoveJoin(const JoinInfo& join, const sys::MachineLock&, int network) {
   try {
     UniqueFd found;
     if (join.inside && network < 0) found = sys::FindNamespace(join.inside->network);
@@ -76,9 +76,9 @@ std::vector<std::string> RemoveJoin(const JoinInfo& join, const Turn&, int netwo
 }
 
 std::vector<JoinInfo> RemoveDeadJoins(std::vector<std::string>* problems) {
-  const Turn turn;
+  const sys::MachineLock lock;
   return Joins().RemoveDead<JoinInfo>(problems,
-                                      [&](const JoinInfo& join) { return RemoveJoin(join, turn); });
+                                      [&](const JoinInfo& join) { return RemoveJoin(join, lock); });
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

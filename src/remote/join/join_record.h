@@ -12,7 +12,7 @@
 #include "sys/machine/namespace_id.h"
 #include "sys/machine/registry.h"
 
-namespace viaduct::emulate {
+namespace viaduct::remote {
 
 // The place of a node's interface.
 struct JoinInside {
@@ -35,16 +35,17 @@ sys::Registry Joins();
 std::vector<JoinInfo> ListJoins();
 
 // Records a joined node as this process's: name, uid, node and hub of `join` are set.
-sys::OwnEntry RecordJoin(JoinInfo* join, const Turn& turn);
+sys::OwnEntry RecordJoin(JoinInfo* join, const sys::MachineLock& lock);
 // Records, in the record and in `join`, what is made next.
 void RecordJoinInside(const JoinInside& inside, JoinInfo* join, sys::OwnEntry* record);
 
 // Ends the processes in a namespace that was made for the node, removes its interface in any
 // namespace, and then the record. `network`: the interface's namespace, or -1: it is searched for.
 // Returns the problems, one line each.
-std::vector<std::string> RemoveJoin(const JoinInfo& join, const Turn& turn, int network = -1);
+std::vector<std::string> RemoveJoin(const JoinInfo& join, const sys::MachineLock& lock,
+                                    int network = -1);
 // Removes all joined nodes whose keeper has ended; returns those removed. Problems are appended to
 // `problems`.
 std::vector<JoinInfo> RemoveDeadJoins(std::vector<std::string>* problems);
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::remote

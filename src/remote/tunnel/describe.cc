@@ -5,7 +5,7 @@
 namespace viaduct::tunnel {
 namespace {
 
-result::ClientResult DescribeClient(const Hub& hub, size_t node) {
+result::ClientResult DescribeClient(const ClientHub& hub, size_t node) {
   const ClientCounters& counters = hub.CountersOf(node);
   result::ClientResult client;
   client.node = hub.nodes()[node].name;
@@ -37,7 +37,7 @@ void AddCause(std::map<std::string, uint64_t>& drops, const char* cause, uint64_
   if (count > 0) drops[cause] += count;
 }
 
-result::HubProgress Summarize(const Hub& hub) {
+result::HubProgress Summarize(const ClientHub& hub) {
   const HubCounters all = hub.counters();
   result::HubProgress progress;
   progress.port = hub.port();
@@ -54,7 +54,7 @@ result::HubProgress Summarize(const Hub& hub) {
   return progress;
 }
 
-void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t count) {
+void Describe(const ClientHub& hub, result::HubResult* result, size_t first, size_t count) {
   const HubCounters all = hub.counters();
   result->port = hub.port();
   result->readers = hub.readers();
@@ -73,7 +73,7 @@ void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t co
   for (size_t i = begin; i < end; ++i) result->clients.push_back(DescribeClient(hub, i));
 }
 
-uint64_t OwnLosses(const Hub& hub) {
+uint64_t OwnLosses(const ClientHub& hub) {
   uint64_t lost = hub.counters().dropped_socket_full;
   for (size_t i = 0; i < hub.nodes().size(); ++i) {
     const ClientCounters counters = hub.CountersOf(i);

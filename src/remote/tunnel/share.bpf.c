@@ -64,7 +64,7 @@ struct source {
 // The owner of a VXLAN header's datagram.
 struct owner {
   struct viaduct_share* named;  // share of its VNI; NULL: it is for no node
-  int is_stranger, is_vxlan;
+  int is_foreign, is_vxlan;
 };
 
 static __always_inline void add(__u64* to, __u64 value) { __sync_fetch_and_add(to, value); }
@@ -88,7 +88,7 @@ static __always_inline int is_from(const struct viaduct_share* share, const stru
 // `at`: the offset of the header in the message, from the UDP header on.
 static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 at,
                                              const struct source* source) {
-  struct owner owner = {.named = 0, .is_stranger = 1, .is_vxlan = 0};
+  struct owner owner = {.named = 0, .is_foreign = 1, .is_vxlan = 0};
   struct vxlan header;
   if (bpf_skb_load_bytes(skb, at, &header, sizeof header) < 0) return owner;
   if (!(header.flags & bpf_htonl(VXLAN_FLAG_I))) return owner;
@@ -97,7 +97,7 @@ static __always_inline struct owner owner_of(const struct __sk_buff* skb, __u32 
   const __u32* index = bpf_map_lookup_elem(&share_vnis, &vni);
   if (!index) return owner;
   owner.named = bpf_map_lookup_elem(&shares, index);
-  if (owner.named) owner.is_stranger = !is_from(owner.named, source);
+  if (owner.named) owner.is_foreign = !is_from(owner.named, source);
   return owner;
 }
 
@@ -131,16 +131,16 @@ static __always_inline __u32 datagrams_of(const struct __sk_buff* skb, __u32 byt
   return (bytes + segment - 1) / segment;
 }
 
-static __always_inline void count_refused(struct owner owner, struct viaduct_share* strangers,
+static __always_inline void count_refused(struct owner owner, struct viaduct_share* foreign,
                                           __u64 datagrams) {
-  if (owner.named && !owner.is_stranger) {
+  if (owner.named && !owner.is_foreign) {
     add(&owner.named->lost, datagrams);
   } else if (owner.named) {
     add(&owner.named->spoofed, datagrams);
   } else if (owner.is_vxlan) {
-    add(&strangers->spoofed, datagrams);
+    add(&foreign->spoofed, datagrams);
   } else {
-    add(&strangers->lost, datagrams);
+    add(&foreign->lost, datagrams);
   }
 }
 
@@ -149,29 +149,29 @@ static __always_inline void count_refused(struct owner owner, struct viaduct_sha
 // the sender's kernel left to be divided). Not inline, nor static: so the verifier examines it once
 // and not for each datagram.
 __attribute__((noinline)) int viaduct_refuse(struct __sk_buff* skb, __u32 at, __u64 first) {
-  const __u32 of_strangers = VIADUCT_SHARE_STRANGERS;
+  const __u32 of_foreign = VIADUCT_SHARE_FOREIGN;
   __u64 header = 0;
   if (!skb || bpf_skb_load_bytes(skb, at, &header, sizeof header) < 0 || header == first) return 1;
   struct source source;
   read_source(skb, &source);
   const struct owner owner = owner_of(skb, at, &source);
   if (!owner.is_vxlan) return 1;
-  if (owner.is_stranger && !owner_of(skb, sizeof(struct udphdr), &source).is_stranger) return 1;
-  struct viaduct_share* strangers = bpf_map_lookup_elem(&shares, &of_strangers);
-  if (strangers) count_refused(owner, strangers, 1);
+  if (owner.is_foreign && !owner_of(skb, sizeof(struct udphdr), &source).is_foreign) return 1;
+  struct viaduct_share* foreign = bpf_map_lookup_elem(&shares, &of_foreign);
+  if (foreign) count_refused(owner, foreign, 1);
   return 0;
 }
 
 SEC("socket")
 int viaduct_share(struct __sk_buff* skb) {
-  const __u32 only = 0, of_strangers = VIADUCT_SHARE_STRANGERS;
+  const __u32 only = 0, of_foreign = VIADUCT_SHARE_FOREIGN;
   struct viaduct_share_sum* sum = bpf_map_lookup_elem(&share_sum, &only);
-  struct viaduct_share* strangers = bpf_map_lookup_elem(&shares, &of_strangers);
-  if (!sum || !strangers || skb->len < sizeof(struct udphdr)) return ALL;
+  struct viaduct_share* foreign = bpf_map_lookup_elem(&shares, &of_foreign);
+  if (!sum || !foreign || skb->len < sizeof(struct udphdr)) return ALL;
   struct source source;
   read_source(skb, &source);
   const struct owner owner = owner_of(skb, sizeof(struct udphdr), &source);
-  struct viaduct_share* share = owner.is_stranger ? strangers : owner.named;
+  struct viaduct_share* share = owner.is_foreign ? foreign : owner.named;
   if (!share) return ALL;
 
   const __u32 bytes = skb->len - sizeof(struct udphdr), segment = skb->gso_size;
@@ -195,7 +195,7 @@ int viaduct_share(struct __sk_buff* skb) {
   for (__u32 i = 1; i < MAX_SEGMENTS && i < lost; ++i) {
     like_first += viaduct_refuse(skb, sizeof(struct udphdr) + i * segment, first);
   }
-  count_refused(owner, strangers, like_first);
+  count_refused(owner, foreign, like_first);
   return 0;
 }
 

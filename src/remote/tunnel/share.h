@@ -9,20 +9,20 @@
 #define VIADUCT_SHARE_EACH 768U
 
 /* The share of datagrams that belong to no client. */
-#define VIADUCT_SHARE_STRANGERS 0U
+#define VIADUCT_SHARE_FOREIGN 0U
 
 enum viaduct_share_state {
-  VIADUCT_SHARE_UNCLAIMED = 0, /* no client's: its datagrams are strangers' */
+  VIADUCT_SHARE_UNCLAIMED = 0, /* no client's: its datagrams are foreign */
   VIADUCT_SHARE_CLAIMED = 1,   /* of the host at `source` */
   VIADUCT_SHARE_ANYONE = 2     /* of the first host that sends; any host's until then */
 };
 
-/* The share of a client, or of strangers. Two cache lines: the program writes to the first, and
+/* The share of a client, or of foreign. Two cache lines: the program writes to the first, and
  * the user to the second. */
 struct viaduct_share {
   __u64 queued;    /* cost of all datagrams ever let into the socket */
-  __u64 lost;      /* its datagrams that were refused; of strangers: not VXLAN */
-  __u64 spoofed;   /* foreign ones for its VNI that were refused; of strangers: unknown VNIs */
+  __u64 lost;      /* its datagrams that were refused; of foreign: not VXLAN */
+  __u64 spoofed;   /* foreign ones for its VNI that were refused; of foreign: unknown VNIs */
   __u64 datagrams; /* of `queued` */
   __u64 unused[4];
   __u64 taken;     /* cost of all datagrams ever read; may be ahead of `queued` for a moment */

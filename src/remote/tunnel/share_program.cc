@@ -36,7 +36,7 @@ Shares AttachShares(int socket, std::span<const uint32_t> vnis, uint64_t room) {
                            {{"shares", vnis.size() + 1}, {"share_vnis", vnis.size()}}, {},
                            kOfShares);
   const bpf::Map by_vni = object.Map("share_vnis");
-  uint32_t index = VIADUCT_SHARE_STRANGERS;
+  uint32_t index = VIADUCT_SHARE_FOREIGN;
   for (const uint32_t vni : vnis) {
     ++index;
     by_vni.Set(vni, index, "tell the kernel of a VNI");

@@ -21,7 +21,7 @@ struct Unmap {
 // The program's tables, which it and their user write at the same time: members must be read and
 // written atomically. They end with the socket and this object.
 struct Shares {
-  std::unique_ptr<viaduct_share, Unmap> all;  // first the strangers' share, then that of each VNI
+  std::unique_ptr<viaduct_share, Unmap> all;  // first the foreign share, then that of each VNI
   std::unique_ptr<viaduct_share_sum, Unmap> sum;
 };
 

@@ -107,17 +107,17 @@ void SocketShares::SetLimit(size_t client, std::optional<size_t> datagrams) {
 
 // Finds the share of a message as the program does.
 viaduct_share& SocketShares::ShareOf(const Underlay::Message& message) const {
-  viaduct_share& strangers = *shares_.all;
+  viaduct_share& foreign = *shares_.all;
   const auto header = wire::VxlanHeader::Parse(message.bytes);
-  if (!header) return strangers;
+  if (!header) return foreign;
   const auto found = by_vni_.find(header->vni);
-  if (found == by_vni_.end()) return strangers;
+  if (found == by_vni_.end()) return foreign;
   viaduct_share& share = shares_.all.get()[found->second];
   const uint32_t state = Get(share.state);
   if (state == VIADUCT_SHARE_ANYONE) return share;
-  if (state == VIADUCT_SHARE_UNCLAIMED) return strangers;
+  if (state == VIADUCT_SHARE_UNCLAIMED) return foreign;
   const auto source = SourceOf(message.source);
-  return Get(share.source[0]) == source[0] && Get(share.source[1]) == source[1] ? share : strangers;
+  return Get(share.source[0]) == source[0] && Get(share.source[1]) == source[1] ? share : foreign;
 }
 
 void SocketShares::Take(const Underlay::Message& message) {
@@ -155,7 +155,7 @@ SocketShares::Refused SocketShares::RefusedOf(size_t client) const {
   return {.lost = Get(At(client).lost), .spoofed = Get(At(client).spoofed)};
 }
 
-SocketShares::Strange SocketShares::RefusedStrange() const {
+SocketShares::Foreign SocketShares::RefusedForeign() const {
   return {.malformed = Get(shares_.all->lost), .unknown_vni = Get(shares_.all->spoofed)};
 }
 

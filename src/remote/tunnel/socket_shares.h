@@ -23,7 +23,7 @@ class SocketShares {
     uint64_t lost = 0;     // the client's datagrams
     uint64_t spoofed = 0;  // with its VNI, from other hosts
   };
-  struct Strange {
+  struct Foreign {
     uint64_t malformed = 0;  // not VXLAN
     uint64_t unknown_vni = 0;
   };
@@ -53,7 +53,7 @@ class SocketShares {
   // it had no space.
   uint64_t RefusedMessages() const;
   Refused RefusedOf(size_t client) const;
-  Strange RefusedStrange() const;
+  Foreign RefusedForeign() const;
 
  private:
   void SetState(size_t client, viaduct_share_state state);

@@ -8,7 +8,7 @@
 
 #include <tuple>
 
-#include "remote/tunnel/hub.h"
+#include "remote/tunnel/client_hub.h"
 
 namespace viaduct::tunnel {
 namespace {
@@ -22,7 +22,7 @@ constexpr size_t kFrame = 142;
 // not divide on the loopback device.
 class Sender {
  public:
-  Sender(const std::string& from, const Hub& hub, size_t frame = kFrame)
+  Sender(const std::string& from, const ClientHub& hub, size_t frame = kFrame)
       : size_(VxlanHeader::kSize + frame),
         socket_(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
         to_(IpAddress::Parse(from.find(':') != std::string::npos ? "::1" : "127.0.0.1"),
@@ -110,7 +110,7 @@ class SocketSharesTest : public testing::TestWithParam<std::tuple<const char*, s
     EXPECT_EQ(AllOfHub(), datagrams);
   }
 
-  Hub hub_;
+  ClientHub hub_;
 };
 
 TEST_P(SocketSharesTest, OneThatFloodsTakesNothingFromTheOthers) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "remote/tunnel/hub.h"
+#include "remote/tunnel/client_hub.h"
 
 namespace viaduct::tunnel {
 
@@ -20,7 +20,8 @@ class Outside {
       : socket_({.address = address, .port = port, .max_datagram = 60000}) {}
 
   uint16_t port() const { return socket_.port(); }
-  void SendBytes(const Hub& hub, const std::string& address, std::span<const std::byte> bytes) {
+  void SendBytes(const ClientHub& hub, const std::string& address,
+                 std::span<const std::byte> bytes) {
     SendBytesTo(hub.underlay().port(), address, bytes);
   }
   void SendBytesTo(uint16_t port, const std::string& address, std::span<const std::byte> bytes) {
@@ -30,7 +31,7 @@ class Outside {
     std::ranges::copy(bytes, room.begin());
     socket_.Flush([](uint32_t, size_t) { ADD_FAILURE() << "not sent"; });
   }
-  void Send(const Hub& hub, const std::string& address, uint32_t vni,
+  void Send(const ClientHub& hub, const std::string& address, uint32_t vni,
             std::span<const std::byte> frame) {
     SendTo(hub.underlay().port(), address, vni, frame);
   }

@@ -17,7 +17,8 @@ constexpr size_t kTag = wire::VlanTag::kSize;
 
 size_t LongestFrameOf(SharedHub& shared) {
   const size_t least = wire::EthernetHeader::kSize + kTag;
-  return shared.With([&](const Hub& hub) { return std::max(least, LongestFrame(hub.nodes())); });
+  return shared.With(
+      [&](const ClientHub& hub) { return std::max(least, LongestFrame(hub.nodes())); });
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ TrunkPort::TrunkPort(std::shared_ptr<SharedHub> hub)
 
 size_t TrunkPort::Receive(std::span<io::ReceivedFrame> frames) {
   const size_t most = std::min(frames.size(), kBurst);
-  return hub_->With([&](Hub& hub) {
+  return hub_->With([&](ClientHub& hub) {
     for (int i = 0; i < kReads && hub.Read(); ++i) {
     }
     if (!hub.HasWaiting()) return size_t{0};
@@ -56,7 +57,7 @@ size_t TrunkPort::Receive(std::span<io::ReceivedFrame> frames) {
   });
 }
 
-bool TrunkPort::Send(Hub& hub, io::FrameToSend frame) const {
+bool TrunkPort::Send(ClientHub& hub, io::FrameToSend frame) const {
   if (frame.size() < kAddresses + kTag) return false;
   const size_t channel = wire::Load16(frame.data() + kAddresses + 2) & 0xfff;
   if (channel == 0 || channel > hub.nodes().size()) return false;
@@ -70,7 +71,7 @@ bool TrunkPort::Send(Hub& hub, io::FrameToSend frame) const {
 
 size_t TrunkPort::Transmit(std::span<const io::FrameToSend> frames) {
   refused_.clear();
-  hub_->With([&](Hub& hub) {
+  hub_->With([&](ClientHub& hub) {
     for (size_t i = 0; i < frames.size(); ++i) {
       if (!Send(hub, frames[i])) refused_.push_back(static_cast<uint32_t>(i));
     }
@@ -80,7 +81,7 @@ size_t TrunkPort::Transmit(std::span<const io::FrameToSend> frames) {
 }
 
 io::PortCounters TrunkPort::Counters() {
-  return hub_->With([](const Hub& hub) {
+  return hub_->With([](const ClientHub& hub) {
     io::PortCounters sum;
     for (size_t i = 0; i < hub.nodes().size(); ++i) {
       const ClientCounters& client = hub.CountersOf(i);

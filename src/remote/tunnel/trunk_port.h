@@ -8,20 +8,20 @@
 
 #include "base/mutex.h"
 #include "port/port.h"
-#include "remote/tunnel/hub.h"
+#include "remote/tunnel/client_hub.h"
 
 namespace viaduct::tunnel {
 
 // A hub that one thread serves and other threads query.
 class SharedHub {
  public:
-  // Throws as Hub does.
-  SharedHub(std::vector<RemoteNode> nodes, const Hub::Options& options)
+  // Throws as ClientHub does.
+  SharedHub(std::vector<RemoteNode> nodes, const ClientHub::Options& options)
       : hub_(std::move(nodes), options), fd_(hub_.fd()) {}
 
   int fd() const { return fd_; }
-  // Calls use(Hub&) while no other thread uses the hub; any thread. The frames of clients wait
-  // meanwhile.
+  // Calls use(ClientHub&) while no other thread uses the hub; any thread. The frames of clients
+  // wait meanwhile.
   template <class Use>
   auto With(Use&& use) {
     const MutexLock lock(mutex_);
@@ -30,7 +30,7 @@ class SharedHub {
 
  private:
   Mutex mutex_;
-  Hub hub_ VIADUCT_GUARDED_BY(mutex_);
+  ClientHub hub_ VIADUCT_GUARDED_BY(mutex_);
   const int fd_;
 };
 
@@ -58,7 +58,7 @@ class TrunkPort final : public io::AnyPort {
  private:
   static constexpr size_t kBurst = 64;
 
-  bool Send(Hub& hub, io::FrameToSend frame) const;
+  bool Send(ClientHub& hub, io::FrameToSend frame) const;
 
   std::shared_ptr<SharedHub> hub_;
   uint32_t mtu_;

@@ -13,7 +13,8 @@ std::shared_ptr<SharedHub> HubOfTwo(const std::string& address) {
   std::vector<RemoteNode> nodes(2);
   nodes[0] = {.name = "a", .vni = 7, .anyone = true};
   nodes[1] = {.name = "b", .vni = 9};
-  return std::make_shared<SharedHub>(std::move(nodes), Hub::Options{.address = address, .port = 0});
+  return std::make_shared<SharedHub>(std::move(nodes),
+                                     ClientHub::Options{.address = address, .port = 0});
 }
 
 std::vector<std::byte> Tagged(std::vector<std::byte> frame, uint16_t vlan) {
@@ -31,13 +32,13 @@ std::vector<std::byte> Counting(size_t length) {
 class TrunkPortTest : public testing::TestWithParam<const char*> {
  protected:
   uint16_t HubsPort() {
-    return shared_->With([](const Hub& hub) { return hub.underlay().port(); });
+    return shared_->With([](const ClientHub& hub) { return hub.underlay().port(); });
   }
   ClientCounters CountersOf(size_t node) {
-    return shared_->With([&](const Hub& hub) { return hub.CountersOf(node); });
+    return shared_->With([&](const ClientHub& hub) { return hub.CountersOf(node); });
   }
   void SendFrom(Outside& client, uint32_t vni, const std::vector<std::byte>& frame) {
-    shared_->With([&](const Hub& hub) { client.Send(hub, GetParam(), vni, frame); });
+    shared_->With([&](const ClientHub& hub) { client.Send(hub, GetParam(), vni, frame); });
   }
   std::vector<std::vector<std::byte>> ReceiveFrames(size_t count) {
     std::vector<std::vector<std::byte>> all;
@@ -61,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Families, TrunkPortTest, testing::Values("127.0.0.1", "
 
 TEST_P(TrunkPortTest, FramesCarryTheirNodesChannelBothWays) {
   Outside client(GetParam());
-  shared_->With([&](Hub& hub) {
+  shared_->With([&](ClientHub& hub) {
     for (const size_t node : {0, 1}) {
       hub.Claim(node, wire::IpAddress::Parse(GetParam()), client.port());
     }
@@ -91,7 +92,8 @@ TEST_P(TrunkPortTest, FramesCarryTheirNodesChannelBothWays) {
 
 TEST_P(TrunkPortTest, RefusesWhatNobodyGets) {
   Outside client(GetParam());
-  shared_->With([&](Hub& hub) { hub.Claim(0, wire::IpAddress::Parse(GetParam()), client.port()); });
+  shared_->With(
+      [&](ClientHub& hub) { hub.Claim(0, wire::IpAddress::Parse(GetParam()), client.port()); });
   const auto good = Tagged(Counting(60), TrunkPort::ChannelOf(0));
   const auto unclaimed = Tagged(Counting(60), TrunkPort::ChannelOf(1));
   const auto unknown = Tagged(Counting(60), TrunkPort::ChannelOf(2));
@@ -109,7 +111,7 @@ TEST_P(TrunkPortTest, RefusesWhatNobodyGets) {
 
 TEST_P(TrunkPortTest, AFloodIsReadInBurstsAndTheLossesAreItsOwn) {
   Outside client(GetParam());
-  shared_->With([&](Hub& hub) {
+  shared_->With([&](ClientHub& hub) {
     for (const size_t node : {0, 1}) {
       hub.Claim(node, wire::IpAddress::Parse(GetParam()), client.port());
     }

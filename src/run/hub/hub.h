@@ -20,7 +20,7 @@ namespace viaduct::run {
 struct HubOptions {
   std::string address;    // this machine's address for clients; empty: all of them
   uint16_t port = 0;      // UDP; 0: any
-  int inner_socket = -1;  // that serves clients instead (tunnel::Hub::Options); -1: none
+  int inner_socket = -1;  // that serves clients instead (tunnel::ClientHub::Options); -1: none
   bool quiet = false;
 };
 

@@ -45,7 +45,7 @@ void CheckRemoteStations(const scenario::Scenario& scenario) {
 }
 
 void CheckScenario(const scenario::Scenario& scenario) {
-  if (!scenario.hosts.empty()) {
+  if (!scenario.machines.empty()) {
     throw UsageError(scenario.file + ": hosts: a lab on several hosts is for viaduct run");
   }
   if (scenario.mode == scenario::Mode::kTraditional) {
@@ -99,7 +99,7 @@ void CheckEncryptable(const scenario::Scenario& scenario) {
   }
 }
 
-HubCipher CipherOf(emulate::HubEncryption& encryption) {
+HubCipher CipherOf(remote::HubEncryption& encryption) {
   return {[&](uint32_t vni, const claim::TunnelKey& key, const wire::IpAddress& client) {
             return encryption.Admit(vni, key, client);
           },
@@ -140,7 +140,7 @@ result::HubResult ServeClients(const scenario::Scenario& scenario, const ServeOp
     broker.emplace(broker::Client::ConnectOrSpawn());
     broker->LimitWaiting(std::nullopt, broker::Client::kGrace);
   }
-  std::optional<emulate::HubEncryption> encryption;
+  std::optional<remote::HubEncryption> encryption;
   if (options.cipher_port) encryption.emplace(*options.cipher_port);
   const std::optional<claim::Key> key = KeyFor(scenario, options);
   sys::EventLoop loop;

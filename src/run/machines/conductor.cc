@@ -10,7 +10,7 @@
 #include "run/machines/messages.h"
 #include "scenario/machines.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 // The time between the last host's message that it is ready and the start of the traffic: the
@@ -57,7 +57,7 @@ void Conductor::Fail(const std::string& error, int status) {
 }
 
 void Conductor::Take(int from, const RankMessage& message) {
-  if (const auto* meet = std::get_if<hosts::Meet>(&message)) Meet(from, *meet);
+  if (const auto* meet = std::get_if<machines::Meet>(&message)) Meet(from, *meet);
   if (const auto* routes = std::get_if<Routes>(&message)) TakeRoutes(from, routes->passages);
   if (const auto* done = std::get_if<PartDone>(&message)) results_[from] = done->result;
   if (const auto* failed = std::get_if<Failed>(&message)) Fail(failed->error, failed->status);
@@ -96,7 +96,7 @@ void Conductor::MeetFirst(int from, const std::string& host) {
   hosts_[from] = host;
 }
 
-void Conductor::Meet(int from, const hosts::Meet& meet) {
+void Conductor::Meet(int from, const machines::Meet& meet) {
   if (!meet.host.empty()) MeetFirst(from, meet.host);
   std::set<int>& there = stages_[meet.stage];
   if (from >= 0) there.insert(from);
@@ -132,4 +132,4 @@ void Conductor::TakeRoutes(int from, scenario::Passages passages) {
   send_to_all_(RoutesConverged{{pairs, unreachable}});
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

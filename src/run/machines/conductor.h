@@ -15,7 +15,7 @@
 #include "run/machines/mpi_link.h"
 #include "scenario/scenario.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 class Conductor {
  public:
@@ -48,7 +48,7 @@ class Conductor {
   void Fail(const std::string& error, int status);
 
  private:
-  void Meet(int from, const hosts::Meet& meet);
+  void Meet(int from, const machines::Meet& meet);
   void MeetFirst(int from, const std::string& host);
   void TakeRoutes(int from, scenario::Passages passages);
 
@@ -72,4 +72,4 @@ using NodePairs = std::vector<std::pair<std::string, std::string>>;
 // hosts together. Only nodes that have passages count as sources.
 NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages);
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

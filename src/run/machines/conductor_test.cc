@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "run/machines/messages.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::Pair;
@@ -15,7 +15,7 @@ using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::Pair;
 const char kLine[] = R"(
 mode: offload
 hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
-nodes: {n0: {on_host: h1}, n1: {on_host: h1}, n2: {on_host: h2}, n3: {on_host: h2}}
+nodes: {n0: {on_machine: h1}, n1: {on_machine: h1}, n2: {on_machine: h2}, n3: {on_machine: h2}}
 links: [{line: all}]
 )";
 
@@ -107,4 +107,4 @@ TEST(Conductor, TwoRanksOnOneHostAreAnError) {
 }
 
 }  // namespace
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

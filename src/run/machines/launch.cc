@@ -25,7 +25,7 @@
 #include "sys/process/find_program.h"
 #include "sys/process/launch.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using nlohmann::json;
@@ -44,7 +44,7 @@ constexpr char kStarter[] =
 
 std::string HostList(const scenario::Scenario& scenario) {
   std::string list;
-  for (const scenario::LabHost& host : scenario.hosts) {
+  for (const scenario::Machine& host : scenario.machines) {
     if (host.login.empty() && host.address.family == wire::Family::kIpv6) {
       throw UsageError(
           fmt::format("{}: hosts.{}.login: missing; mpirun cannot be given an IPv6 "
@@ -71,8 +71,8 @@ std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
   }
   std::vector<std::string> words = {"mpirun"};
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  words.insert(words.end(), {"-np", std::to_string(scenario.hosts.size()), "-H", HostList(scenario),
-                             "--map-by", "node", "--bind-to", "none"});
+  words.insert(words.end(), {"-np", std::to_string(scenario.machines.size()), "-H",
+                             HostList(scenario), "--map-by", "node", "--bind-to", "none"});
   // Options for ranks on different hosts, which wait for each other most of the time. A host that
   // vanishes is noticed within some 10 s.
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -110,13 +110,13 @@ std::string HostIn(const std::string& words, const scenario::Scenario& scenario)
   static const std::regex kRank(R"(process rank (\d+) )");
   if (std::regex_search(words, found, kRank)) {
     const auto rank = static_cast<size_t>(std::atoi(found[1].str().c_str()));
-    if (rank < scenario.hosts.size()) {
-      return fmt::format("host {}: {}", scenario.hosts[rank].name, kEnded);
+    if (rank < scenario.machines.size()) {
+      return fmt::format("host {}: {}", scenario.machines[rank].name, kEnded);
     }
   }
   static const std::regex kNode(R"(Remote daemon: \S+ on node (\S+))");
   if (!std::regex_search(words, found, kNode)) return "";
-  for (const scenario::LabHost& host : scenario.hosts) {
+  for (const scenario::Machine& host : scenario.machines) {
     const std::string login = host.login.substr(host.login.find('@') + 1);
     if (found[1] == host.address.ToString() || found[1] == login) {
       return fmt::format("host {}: the connection to it was lost", host.name);
@@ -292,8 +292,8 @@ class Launcher {
 
 }  // namespace
 
-result::RunResult RunOnHosts(const scenario::Scenario& scenario, const LaunchRequest& request) {
+result::RunResult RunOnMachines(const scenario::Scenario& scenario, const LaunchRequest& request) {
   return Launcher(scenario, request).Run();
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -7,7 +7,7 @@
 #include "base/result/run.h"
 #include "scenario/scenario.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 struct LaunchRequest {
   bool quiet = false;
@@ -18,6 +18,6 @@ struct LaunchRequest {
 // Runs the lab on the scenario's hosts and returns the results of all of them. Every node must have
 // a host (PlaceNodes()). Throws Error with the first reason why there are none, EnvironmentError if
 // mpirun is missing or this build has no support for it, and sys::Interrupted.
-result::RunResult RunOnHosts(const scenario::Scenario& scenario, const LaunchRequest& request);
+result::RunResult RunOnMachines(const scenario::Scenario& scenario, const LaunchRequest& request);
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

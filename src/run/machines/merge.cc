@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "scenario/machines.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using result::RunResult;
@@ -58,9 +58,9 @@ void Worsen(std::optional<result::Timing>& timing, const std::optional<result::T
 bool IsOwn(const Scenario& scenario, const result::PipelineResult& pipeline,
            const std::string& host) {
   const auto link = std::ranges::find(scenario.links, pipeline.pair, &scenario::LinkSettings::name);
-  if (link == scenario.links.end() || !scenario::IsBetweenHosts(scenario, *link)) return true;
+  if (link == scenario.links.end() || !scenario::IsBetweenMachines(scenario, *link)) return true;
   const size_t sender = pipeline.direction == "up" ? 0 : 1;
-  return scenario::LabHostOf(scenario, link->nodes[sender]) == host;
+  return scenario::MachineOf(scenario, link->nodes[sender]) == host;
 }
 
 void MergeEngine(const Scenario& scenario, std::optional<result::EngineResult>& all,
@@ -124,7 +124,7 @@ void MergeConvergence(result::Convergence& all, const result::Convergence& part)
 void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<PartResult>& parts) {
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const scenario::Flow& flow = scenario.flows[i];
-    const std::string& measures = scenario::LabHostOf(
+    const std::string& measures = scenario::MachineOf(
         scenario, flow.kind == scenario::Flow::Kind::kUdp ? flow.to : flow.from);
     for (const PartResult& part : parts) {
       if (part.host == measures) all.flows[i] = part.result.flows.at(i);
@@ -160,9 +160,9 @@ std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts
 result::HostResult Describe(const Scenario& scenario, const PartResult& part) {
   result::HostResult host;
   host.name = part.host;
-  host.address = scenario.hosts[scenario::LabHostNumber(scenario, part.host)].address.ToString();
+  host.address = scenario.machines[scenario::MachineNumber(scenario, part.host)].address.ToString();
   for (const auto& node : scenario.nodes) {
-    if (node.on_host == part.host) host.nodes.push_back(node.name);
+    if (node.on_machine == part.host) host.nodes.push_back(node.name);
   }
   host.cpu = part.result.environment.cpu;
   host.kernel = part.result.environment.kernel;
@@ -218,4 +218,4 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   return all;
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

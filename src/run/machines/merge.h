@@ -8,7 +8,7 @@
 #include "run/machines/mpi_link.h"
 #include "scenario/scenario.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 struct PartResult {
   std::string host;
@@ -20,4 +20,4 @@ struct PartResult {
 // measured it: the receiver's for UDP, the sender's for TCP and ping.
 result::RunResult Merge(const scenario::Scenario& scenario, std::vector<PartResult> parts);
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using testing::ElementsAre, testing::Contains;
@@ -11,7 +11,7 @@ using testing::ElementsAre, testing::Contains;
 const char kTwoHosts[] = R"(
 mode: offload
 hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
-nodes: {a: {on_host: h1}, b: {on_host: h2}}
+nodes: {a: {on_machine: h1}, b: {on_machine: h2}}
 links: [{pair: [a, b], spec: delay=1ms}]
 flows: [{type: udp, from: a, to: b, rate: 1Mbit}, {type: ping, from: a, to: b}]
 timing: {lateness_limit: 1ms}
@@ -146,4 +146,4 @@ TEST_F(MergeTest, QuickChangesOfALinkAreEvents) {
 }
 
 }  // namespace
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -16,7 +16,7 @@ fields::KeysOf<run::RemoteSender> run::RemoteSender::Keys() {
   return kKeys;
 }
 
-namespace hosts {
+namespace machines {
 namespace {
 
 using fields::Always;
@@ -105,5 +105,5 @@ RankMessage Decode(std::string_view text) {
   return ipc::FromTagged<RankMessage>(kRanks, message);
 }
 
-}  // namespace hosts
+}  // namespace machines
 }  // namespace viaduct

@@ -13,10 +13,10 @@
 #include "base/fields.h"
 #include "base/result/run.h"
 #include "run/machines/mpi_frame.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "scenario/messages/simulator_messages.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 // Rank 0 to all: the scenario to run.
 struct Given {
@@ -47,14 +47,14 @@ struct Met {
   static fields::KeysOf<Met> Keys();
 };
 
-// To rank 0: run::Peers::ReportRoutes().
+// To rank 0: run::Machines::ReportRoutes().
 struct Routes {
   static constexpr char kName[] = "routes";
   scenario::Passages passages;
   static fields::KeysOf<Routes> Keys();
 };
 
-// Rank 0 to all: run::Peers::OnConverged().
+// Rank 0 to all: run::Machines::OnConverged().
 struct RoutesConverged {
   static constexpr char kName[] = "converged";
   scenario::Go go;
@@ -118,4 +118,4 @@ inline constexpr char kConnectionEnded[] = "the connection to the other hosts (m
 // Printed by rank 0 on standard error when all hosts have connected.
 inline constexpr char kAllThere[] = "viaduct rank: all hosts are there";
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

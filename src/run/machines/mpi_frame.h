@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 inline constexpr int kClockFrame = -1, kIdentityFrame = -2, kSilentFrame = -3;
 
@@ -40,4 +40,4 @@ inline std::optional<MpiFrame> TakeFrame(std::string& received) {
   return frame;
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -13,7 +13,7 @@
 #include "run/machines/messages.h"
 #include "run/machines/mpi_frame.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 constexpr int kTimeout = 10000;  // ms until viaduct-mpi sends the rank
@@ -84,4 +84,4 @@ std::optional<MpiLink::Frame> MpiLink::Receive(int wait_milliseconds) {
   }
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 // The lead of a rank's monotonic clock over rank 0's, and the maximum error of it, in nanoseconds.
 struct ClockReading {
@@ -45,4 +45,4 @@ class MpiLink {
   std::string received_;
 };
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

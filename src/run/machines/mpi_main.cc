@@ -57,7 +57,7 @@ class Bridge {
     ended_.resize(size_);
     silence_.resize(size_);
     Start(words);
-    ToProgram(hosts::kIdentityFrame, std::to_string(rank_) + " " + std::to_string(size_));
+    ToProgram(machines::kIdentityFrame, std::to_string(rank_) + " " + std::to_string(size_));
   }
 
   void Run() {
@@ -141,7 +141,7 @@ class Bridge {
     for (int other = 0; other < size_; ++other) {
       if (other == rank_ || ended_[other] || (rank_ != 0 && other != 0)) continue;
       if (is_alive) Send(other, kAlive, "");
-      if (++silence_[other] > hosts::kMaxSilence) Miss(other);
+      if (++silence_[other] > machines::kMaxSilence) Miss(other);
     }
   }
 
@@ -153,7 +153,7 @@ class Bridge {
       if (each->to == other) abandoned_.splice(abandoned_.end(), sendings_, each);
       each = next;
     }
-    ToProgram(hosts::kSilentFrame, std::to_string(other));
+    ToProgram(machines::kSilentFrame, std::to_string(other));
   }
 
   // Whether a signal or a debugger has stopped the program: proc(5), the state after "(NAME)".
@@ -169,7 +169,7 @@ class Bridge {
   // Returns whether a message arrives before the rank counts as gone. Polls without sleeping, as
   // clock measurements need.
   static bool Await(int source, Tag tag) {
-    const Instant end = MonotonicClock::Now() + kBeat * hosts::kMaxSilence;
+    const Instant end = MonotonicClock::Now() + kBeat * machines::kMaxSilence;
     int there = 0;
     do {
       MPI_Iprobe(source, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
@@ -179,7 +179,7 @@ class Bridge {
 
   void ToProgram(int from, const std::string& bytes) {
     if (socket_ < 0) return;
-    to_program_ += hosts::WriteFrame(from, bytes);
+    to_program_ += machines::WriteFrame(from, bytes);
   }
 
   void Wait(int milliseconds) {
@@ -196,15 +196,15 @@ class Bridge {
     if (got > 0) {
       from_program_.append(buffer, got);
       quiet_turns_ = 0;
-      while (auto frame = hosts::TakeFrame(from_program_)) Obey(std::move(*frame));
+      while (auto frame = machines::TakeFrame(from_program_)) Obey(std::move(*frame));
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
       Ended();
     }
   }
 
-  void Obey(hosts::MpiFrame frame) {
-    if (frame.number == hosts::kClockFrame) {
-      ToProgram(hosts::kClockFrame, MeasureClocks());
+  void Obey(machines::MpiFrame frame) {
+    if (frame.number == machines::kClockFrame) {
+      ToProgram(machines::kClockFrame, MeasureClocks());
     } else if (frame.number == rank_) {
       ToProgram(rank_, frame.bytes);
     } else {

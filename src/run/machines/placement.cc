@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "scenario/machines.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using scenario::LinkSettings;
@@ -43,8 +43,8 @@ class Metis {
     void* const library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw EnvironmentError(fmt::format(
-          "nodes without on_host are placed by METIS (libmetis5): {}; install it, or give every "
-          "node on_host",
+          "nodes without on_machine are placed by METIS (libmetis5): {}; install it, or give every "
+          "node on_machine",
           dlerror()));
     }
     set_default_options =
@@ -113,7 +113,7 @@ class Graph {
     const auto method = parts <= 8 ? metis.recursive : metis.kway;
     if (method(&vertices, &constraints, starts.data(), neighbours.data(), weights_.data(), nullptr,
                rates.data(), &count, nullptr, nullptr, options, &cut, result.data()) != METIS_OK) {
-      throw Error("METIS cannot place the nodes; give each on_host");
+      throw Error("METIS cannot place the nodes; give each on_machine");
     }
     return result;
   }
@@ -142,11 +142,11 @@ class Graph {
 // Returns each part's host: if possible, the one on which the user has put nodes of the part.
 std::vector<size_t> HostsOfParts(const Scenario& scenario, const Graph& graph,
                                  const std::vector<idx_t>& parts) {
-  const size_t hosts = scenario.hosts.size();
+  const size_t hosts = scenario.machines.size();
   std::vector<std::vector<int>> votes(hosts, std::vector<int>(hosts));
   for (const auto& node : scenario.nodes) {
-    if (node.on_host.empty()) continue;
-    ++votes[parts[graph.VertexOf(node.name)]][scenario::LabHostNumber(scenario, node.on_host)];
+    if (node.on_machine.empty()) continue;
+    ++votes[parts[graph.VertexOf(node.name)]][scenario::MachineNumber(scenario, node.on_machine)];
   }
   std::vector<size_t> order(hosts), result(hosts, hosts);
   std::iota(order.begin(), order.end(), 0);
@@ -166,17 +166,18 @@ std::vector<size_t> HostsOfParts(const Scenario& scenario, const Graph& graph,
 
 void Partition(Scenario& scenario) {
   Graph graph(scenario);
-  const std::vector<idx_t> parts = graph.Partition(scenario.hosts.size());
+  const std::vector<idx_t> parts = graph.Partition(scenario.machines.size());
   const std::vector<size_t> hosts = HostsOfParts(scenario, graph, parts);
   std::map<size_t, std::string> given;  // the key is the vertex
   for (const auto& node : scenario.nodes) {
-    if (!node.on_host.empty()) given.emplace(graph.VertexOf(node.name), node.on_host);
+    if (!node.on_machine.empty()) given.emplace(graph.VertexOf(node.name), node.on_machine);
   }
   for (auto& node : scenario.nodes) {
-    if (!node.on_host.empty()) continue;
+    if (!node.on_machine.empty()) continue;
     const size_t vertex = graph.VertexOf(node.name);
     const auto own = given.find(vertex);
-    node.on_host = own != given.end() ? own->second : scenario.hosts[hosts[parts[vertex]]].name;
+    node.on_machine =
+        own != given.end() ? own->second : scenario.machines[hosts[parts[vertex]]].name;
   }
 }
 
@@ -184,10 +185,10 @@ void Partition(Scenario& scenario) {
 
 void Partition(Scenario& scenario) {
   const auto node =
-      std::ranges::find(scenario.nodes, std::string(), &scenario::NodeSettings::on_host);
+      std::ranges::find(scenario.nodes, std::string(), &scenario::NodeSettings::on_machine);
   throw EnvironmentError(
-      fmt::format("{}: node {} has no on_host, and this viaduct was built without METIS, which "
-                  "places nodes (libmetis-dev); give every node on_host",
+      fmt::format("{}: node {} has no on_machine, and this viaduct was built without METIS, which "
+                  "places nodes (libmetis-dev); give every node on_machine",
                   scenario.file, node->name));
 }
 
@@ -196,11 +197,11 @@ void Partition(Scenario& scenario) {
 }  // namespace
 
 void PlaceNodes(Scenario& scenario) {
-  if (std::ranges::any_of(scenario.nodes, [](const auto& n) { return n.on_host.empty(); })) {
+  if (std::ranges::any_of(scenario.nodes, [](const auto& n) { return n.on_machine.empty(); })) {
     Partition(scenario);
   }
-  for (const scenario::LabHost& host : scenario.hosts) {
-    const auto is_its = [&](const auto& node) { return node.on_host == host.name; };
+  for (const scenario::Machine& host : scenario.machines) {
+    const auto is_its = [&](const auto& node) { return node.on_machine == host.name; };
     if (std::ranges::any_of(scenario.nodes, is_its)) continue;
     throw UsageError(
         fmt::format("{}: host {} has no node; take it out of hosts", scenario.file, host.name));
@@ -211,9 +212,9 @@ void PlaceNodes(Scenario& scenario) {
 double CutRate(const Scenario& scenario) {
   double rate = 0;
   for (const LinkSettings& link : scenario.links) {
-    if (scenario::IsBetweenHosts(scenario, link)) rate += RateOf(link);
+    if (scenario::IsBetweenMachines(scenario, link)) rate += RateOf(link);
   }
   return rate;
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using testing::ElementsAre, testing::HasSubstr;
@@ -16,7 +16,7 @@ std::vector<std::string> PlacesOf(const std::string& rest) {
   scenario::Scenario scenario = scenario::Parse(kTwo + rest, "file.yaml");
   PlaceNodes(scenario);
   std::vector<std::string> places;
-  for (const auto& node : scenario.nodes) places.push_back(node.on_host);
+  for (const auto& node : scenario.nodes) places.push_back(node.on_machine);
   return places;
 }
 
@@ -30,18 +30,18 @@ std::string ErrorIn(const std::string& rest) {
 }
 
 TEST(Placement, GivenPlacesStay) {
-  EXPECT_THAT(PlacesOf("nodes: {a: {on_host: h2}, b: {on_host: h1}}\nlinks: [{line: all}]"),
+  EXPECT_THAT(PlacesOf("nodes: {a: {on_machine: h2}, b: {on_machine: h1}}\nlinks: [{line: all}]"),
               ElementsAre("h2", "h1"));
 }
 
 TEST(Placement, EveryHostHasANode) {
-  EXPECT_THAT(ErrorIn("nodes: {a: {on_host: h1}, b: {on_host: h1}}\nlinks: [{line: all}]"),
+  EXPECT_THAT(ErrorIn("nodes: {a: {on_machine: h1}, b: {on_machine: h1}}\nlinks: [{line: all}]"),
               HasSubstr("host h2 has no node"));
 }
 
 TEST(Placement, ASharedLinkIsOnOneHost) {
-  EXPECT_THAT(ErrorIn("nodes: {a: {on_host: h1}, b: {on_host: h2}}\nlinks: [{shared: all}]"),
-              HasSubstr("on several hosts; give them the same on_host"));
+  EXPECT_THAT(ErrorIn("nodes: {a: {on_machine: h1}, b: {on_machine: h2}}\nlinks: [{shared: all}]"),
+              HasSubstr("on several hosts; give them the same on_machine"));
 }
 
 #ifdef VIADUCT_HAS_METIS
@@ -58,7 +58,7 @@ TEST(Placement, TheSlowLinksAreCut) {
 }
 
 TEST(Placement, ItGoesByThoseThatAreGiven) {
-  EXPECT_THAT(PlacesOf("nodes: {a: {}, b: {on_host: h2}, c: {}, d: {}}\n"
+  EXPECT_THAT(PlacesOf("nodes: {a: {}, b: {on_machine: h2}, c: {}, d: {}}\n"
                        "links: [{pair: [a, b]}, {pair: [c, d]}, {pair: [b, c], spec: rate=1Mbit}]"),
               ElementsAre("h2", "h2", "h1", "h1"));
 }
@@ -73,4 +73,4 @@ TEST(Placement, NodesOfASharedLinkStayTogether) {
 #endif
 
 }  // namespace
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -18,13 +18,13 @@
 #include "run/machines/conductor.h"
 #include "run/machines/merge.h"
 #include "run/machines/messages.h"
-#include "run/machines/rank_peers.h"
+#include "run/machines/rank_machines.h"
 #include "run/run.h"
 #include "run/simulator/environment.h"
 #include "scenario/machines.h"
 #include "sys/event_loop.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 using nlohmann::json;
@@ -53,7 +53,7 @@ std::optional<Failure> FailureOf(F function) {
 
 class Rank {
  public:
-  explicit Rank(const std::function<void()>& need_root) : need_root_(need_root), peers_(link_) {}
+  explicit Rank(const std::function<void()>& need_root) : need_root_(need_root), machines_(link_) {}
 
   int Run() {
     if (link_.rank() == 0) PassOnScenario();
@@ -69,23 +69,23 @@ class Rank {
   }
 
   void Work() {
-    const Given given = peers_.AwaitScenario();
+    const Given given = machines_.AwaitScenario();
     scenario_ = scenario::Parse(given.text, given.file);
     scenario_.hash = given.hash;
-    peers_.Enter(scenario_);
+    machines_.Enter(scenario_);
     if (link_.rank() == 0) std::fprintf(stderr, "%s\n", kAllThere);
-    part_ = scenario::PartOf(scenario_, peers_.host());
+    part_ = scenario::PartOf(scenario_, machines_.host());
     need_root_();
     run::RunOptions options;
     options.quiet = link_.rank() != 0 || given.quiet;
     options.command_line = given.command;
     options.directory = given.directory;
-    options.peers = &peers_;
-    peers_.Send(0, PartDone{run::Execute(part_, options)});
+    options.machines = &machines_;
+    machines_.Send(0, PartDone{run::Execute(part_, options)});
   }
 
   void Report(const Failure& failure) {
-    const std::string& host = peers_.host();
+    const std::string& host = machines_.host();
     std::string error = failure.error;
     if (!host.empty() && !error.starts_with("host "))
       error = fmt::format("host {}: {}", host, error);
@@ -94,18 +94,18 @@ class Rank {
       gethostname(name.data(), name.size() - 1);
       error = fmt::format("rank {} ({}): {}", link_.rank(), name.data(), error);
     }
-    (void)FailureOf([&] { peers_.Send(0, Failed{error, failure.status}); });
+    (void)FailureOf([&] { machines_.Send(0, Failed{error, failure.status}); });
   }
 
   int Finish(std::optional<Failure> failure) {
     const auto trouble = FailureOf([this] {
-      peers_.Send(0, Bye());
-      peers_.AwaitEnd();
+      machines_.Send(0, Bye());
+      machines_.AwaitEnd();
     });
-    Conductor* conductor = peers_.conductor();
+    Conductor* conductor = machines_.conductor();
     if (link_.rank() != 0) {
       // No other process reports this failure.
-      if (failure && (trouble || peers_.leader_is_gone())) {
+      if (failure && (trouble || machines_.leader_is_gone())) {
         std::fprintf(stderr, "viaduct: %s\n", TerminalText(failure->error).c_str());
       }
       return failure ? failure->status : 0;
@@ -120,29 +120,29 @@ class Rank {
     }
     if (failure) answer = {{"error", failure->error}, {"status", failure->status}};
     (void)FailureOf([&] {
-      for (int rank = 0; rank < link_.size(); ++rank) peers_.Send(rank, End());
+      for (int rank = 0; rank < link_.size(); ++rank) machines_.Send(rank, End());
     });
     WriteAll(STDOUT_FILENO, JsonText(answer) + "\n", "the results");
     return failure ? failure->status : 0;
   }
 
   result::RunResult MergeAll(const Conductor& conductor) {
-    const std::vector<ClockReading> after = peers_.MeasureClocks();
+    const std::vector<ClockReading> after = machines_.MeasureClocks();
     std::vector<PartResult> parts;
     for (const auto& [rank, result] : conductor.results()) {
       parts.push_back(
           {conductor.HostOf(rank), result, conductor.clocks().at(rank), after.at(rank)});
     }
-    if (parts.size() != scenario_.hosts.size()) throw Error("a host has sent no results");
+    if (parts.size() != scenario_.machines.size()) throw Error("a host has sent no results");
     std::ranges::sort(parts, {}, [&](const PartResult& part) {
-      return scenario::LabHostNumber(scenario_, part.host);
+      return scenario::MachineNumber(scenario_, part.host);
     });
     return Merge(scenario_, std::move(parts));
   }
 
   const std::function<void()>& need_root_;
   MpiLink link_;
-  RankPeers peers_;
+  RankMachines machines_;
   scenario::Scenario scenario_, part_;
 };
 
@@ -153,4 +153,4 @@ int RunRank(const std::function<void()>& need_root) {
   return Rank(need_root).Run();
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
 // Runs the part of this host. Rank 0 reads the launching command's request (launch.h) from
 // descriptor 3 and writes the results of all hosts to standard output, as one line of JSON. Other
@@ -11,4 +11,4 @@ namespace viaduct::hosts {
 // Returns the exit status.
 int RunRank(const std::function<void()>& need_root);
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -64,17 +64,17 @@ void CheckConvergence(const scenario::Scenario& scenario, const result::Converge
 }
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-                           sys::EventLoop& loop, Progress& progress, Peers* peers)
+                           sys::EventLoop& loop, Progress& progress, Machines* machines)
     : scenario_(scenario),
       simulator_(simulator),
       loop_(loop),
       progress_(progress),
-      peers_(peers),
+      machines_(machines),
       begin_(MonotonicClock::Now()) {
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.fd(), [this] { Read(); });
-  if (peers_) {
-    peers_->OnConverged([this](const scenario::Go& everywhere) {
+  if (machines_) {
+    machines_->OnConverged([this](const scenario::Go& everywhere) {
       everywhere_ = everywhere;
       simulator_.Tell(everywhere);
     });
@@ -86,7 +86,7 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
 
 Conversation::~Conversation() {
   simulator_.OnOutput({});
-  if (peers_) peers_->OnConverged({});
+  if (machines_) machines_->OnConverged({});
   if (watching_keys_) loop_.Forget(STDIN_FILENO);
   loop_.Forget(simulator_.fd());
   loop_.Forget(simulator_.OutputFd());
@@ -105,11 +105,11 @@ void Conversation::Take(const scenario::SimulatorProgress& progress) {
   if (convergence_) return progress_.Status(fmt::format("{:.1f} s simulated", progress.time));
   progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} reach", progress.time,
                                progress.reachable.value_or(0), progress.pairs.value_or(0),
-                               peers_ ? " of this host" : ""));
+                               machines_ ? " of this host" : ""));
 }
 
 void Conversation::Take(const scenario::Passages& passages) {
-  if (peers_) peers_->ReportRoutes(passages);
+  if (machines_) machines_->ReportRoutes(passages);
 }
 
 void Conversation::Take(const scenario::Converged& converged) {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/result/run.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "run/simulator/progress.h"
 #include "run/simulator/simulator_process.h"
 #include "scenario/scenario.h"
@@ -42,7 +42,7 @@ class Conversation {
   // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's
   // Run().
   Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-               sys::EventLoop& loop, Progress& progress, Peers* peers = nullptr);
+               sys::EventLoop& loop, Progress& progress, Machines* machines = nullptr);
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -97,11 +97,11 @@ class Conversation {
   SimulatorProcess& simulator_;
   sys::EventLoop& loop_;
   Progress& progress_;
-  Peers* peers_;
+  Machines* machines_;
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;
-  std::optional<scenario::Go> everywhere_;  // from Peers::OnConverged()
+  std::optional<scenario::Go> everywhere_;  // from Machines::OnConverged()
   std::optional<result::Timing> timing_;
   std::optional<scenario::SimulatorDone> report_;
   std::vector<result::FlowResult> flows_;

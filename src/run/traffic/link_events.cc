@@ -12,7 +12,7 @@ void LinkEvents::Apply(const scenario::LinkEvent& event) {
     case scenario::LinkEvent::Kind::kState: {
       std::vector<lab::Endpoint> ends = EndpointsOf(scenario_, event.link, remotes_);
       std::erase_if(ends, [&](const lab::Endpoint& end) {
-        return peers_ != nullptr && !peers_->IsHere(end.node);
+        return machines_ != nullptr && !machines_->IsLocal(end.node);
       });
       return client_.SetEndsUp(ends, event.on);
     }
@@ -27,7 +27,7 @@ void LinkEvents::SetSpec(const scenario::LinkEvent& event) {
   const auto link = std::ranges::find(scenario_.links, event.link, &scenario::LinkSettings::name);
   if (link->kind == lab::Link::Kind::kPair) {
     const auto of = [&](const std::string& sender, const std::string& own) {
-      return !peers_ || peers_->IsHere(sender) ? event.set + own : "";
+      return !machines_ || machines_->IsLocal(sender) ? event.set + own : "";
     };
     return engine_->Set(link->name, of(link->nodes[0], event.up), of(link->nodes[1], event.down));
   }

@@ -3,7 +3,7 @@
 
 #include "lab/broker/client.h"
 #include "run/simulator/engine_watch.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "run/traffic/captures.h"
 #include "run/traffic/traffic.h"
 #include "scenario/scenario.h"
@@ -12,16 +12,16 @@ namespace viaduct::run {
 
 class LinkEvents {
  public:
-  // All must outlive this object. Each host changes its own end of links between hosts (`peers`).
-  // `engine` and `captures` may be null if no event needs them.
+  // All must outlive this object. Each host changes its own end of links between hosts
+  // (`machines`). `engine` and `captures` may be null if no event needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
-             Captures* captures, Peers* peers = nullptr,
+             Captures* captures, Machines* machines = nullptr,
              RemoteHosts remotes = RemoteHosts::kAreNodes)
       : scenario_(scenario),
         client_(client),
         engine_(engine),
         captures_(captures),
-        peers_(peers),
+        machines_(machines),
         remotes_(remotes) {}
 
   // Applies the event. Throws Error.
@@ -34,7 +34,7 @@ class LinkEvents {
   broker::Client& client_;
   EngineWatch* engine_;
   Captures* captures_;
-  Peers* peers_;
+  Machines* machines_;
   const RemoteHosts remotes_;
 };
 

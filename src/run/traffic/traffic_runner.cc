@@ -59,13 +59,13 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
 
 TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop,
                              broker::Client& client, LinkEvents links, Progress& progress,
-                             Peers* peers)
+                             Machines* machines)
     : scenario_(scenario),
       loop_(loop),
       client_(client),
       links_(links),
       progress_(progress),
-      peers_(peers),
+      machines_(machines),
       events_left_(scenario.link_events.size()) {
   const bool ours = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
     return flow.kind != scenario::Flow::Kind::kTcp;
@@ -77,17 +77,17 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
     state.commands = CommandsFor(scenario, i, load);
     state.stream = scenario::StreamOf(scenario, i);
     state.drain = scenario::DrainOf(scenario, scenario.flows[i]);
-    state.sends_here = IsHere(state.flow->from);
-    state.receives_here = IsHere(state.flow->to);
+    state.sends_here = IsLocal(state.flow->from);
+    state.receives_here = IsLocal(state.flow->to);
     state.ready = state.commands.receiver.empty() || !state.receives_here;
     if (state.receives_here && !state.sends_here && !state.commands.clock.empty()) {
-      const Duration ahead = peers_->ClockAhead(state.flow->from);
+      const Duration ahead = machines_->ClockAhead(state.flow->from);
       state.commands.receiver.insert(state.commands.receiver.end(),
                                      {state.commands.clock, std::to_string(ahead.nanoseconds())});
     }
   }
-  if (peers_) {
-    peers_->OnSenderEnded([this](const RemoteSender& ended) { TakeRemoteEnd(ended); });
+  if (machines_) {
+    machines_->OnSenderEnded([this](const RemoteSender& ended) { TakeRemoteEnd(ended); });
   }
   for (const scenario::Program& program : scenario.programs) {
     programs_.emplace_back().program = &program;
@@ -95,7 +95,7 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
 }
 
 TrafficRunner::~TrafficRunner() {
-  if (peers_) peers_->OnSenderEnded({});
+  if (machines_) machines_->OnSenderEnded({});
 }
 
 double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
@@ -144,7 +144,7 @@ void TrafficRunner::Start() {
                        [](const auto& flow) { return flow.ready || flow.done; });
   };
   loop_.Run(ready, MonotonicClock::Now() + kReceiverTimeout);
-  start_ = peers_ ? peers_->MeetToStart() : MonotonicClock::Now();
+  start_ = machines_ ? machines_->MeetToStart() : MonotonicClock::Now();
   for (FlowState& flow : flows_) {
     // The sender's host has the result, but for UDP.
     const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
@@ -226,10 +226,10 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
 void TrafficRunner::PassOnEnd(FlowState& flow) {
   flow.done = true;
   flow.running = false;
-  peers_->Tell(flow.flow->to, {.flow = static_cast<uint32_t>(flow.flow - scenario_.flows.data()),
-                               .status = *flow.sender->wait_status(),
-                               .output = flow.sender->standard_output(),
-                               .error = flow.sender->standard_error()});
+  machines_->Tell(flow.flow->to, {.flow = static_cast<uint32_t>(flow.flow - scenario_.flows.data()),
+                                  .status = *flow.sender->wait_status(),
+                                  .output = flow.sender->standard_output(),
+                                  .error = flow.sender->standard_error()});
 }
 
 void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {

@@ -11,7 +11,7 @@
 #include "base/histogram.h"
 #include "base/result/run.h"
 #include "lab/broker/client.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "run/simulator/progress.h"
 #include "run/traffic/link_events.h"
 #include "run/traffic/node_process.h"
@@ -26,10 +26,10 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  // All must outlive this object. `peers`: the other hosts, if there are some; each host runs the
-  // end of a flow between hosts that is in its nodes.
+  // All must outlive this object. `machines`: the other hosts, if there are some; each host runs
+  // the end of a flow between hosts that is in its nodes.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
-                LinkEvents links, Progress& progress, Peers* peers = nullptr);
+                LinkEvents links, Progress& progress, Machines* machines = nullptr);
   ~TrafficRunner();
 
   // Starts the receivers, and schedules everything else on the loop's clock; times count from now.
@@ -65,7 +65,7 @@ class TrafficRunner {
   struct FlowState;
   struct ProgramState;
 
-  bool IsHere(const std::string& node) const { return !peers_ || peers_->IsHere(node); }
+  bool IsLocal(const std::string& node) const { return !machines_ || machines_->IsLocal(node); }
   void StartReceiver(FlowState& flow);
   void LaunchSender(FlowState& flow);
   void PassOnEnd(FlowState& flow);
@@ -93,7 +93,7 @@ class TrafficRunner {
   broker::Client& client_;
   LinkEvents links_;
   Progress& progress_;
-  Peers* peers_;
+  Machines* machines_;
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;

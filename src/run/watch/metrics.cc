@@ -171,8 +171,8 @@ void AddTroubles(const std::vector<View>& views, const char* kind, result::Expos
 std::string MetricsText(const Snapshot& snapshot) {
   result::Exposition out;
   AddLabs(snapshot.labs, out);
-  emulate::ExposeEngines(EnginesOf(snapshot.labs), "viaduct_lab_link_", "lab", out);
-  emulate::ExposeEngines(EnginesOf(snapshot.paths), "viaduct_path_", "path", out);
+  path::ExposeEngines(EnginesOf(snapshot.labs), "viaduct_lab_link_", "lab", out);
+  path::ExposeEngines(EnginesOf(snapshot.paths), "viaduct_path_", "path", out);
   AddHubs(snapshot.hubs, out);
   out.Family("viaduct_joined_nodes", "gauge", "Nodes of hubs that this machine has joined.");
   out.Sample({}, std::ranges::count(snapshot.joined, "running", &JoinView::state));

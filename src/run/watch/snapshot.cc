@@ -80,7 +80,7 @@ std::vector<LabView> LookAtLabs(Duration timeout) {
 
 std::vector<PathView> LookAtPaths(Duration timeout) {
   std::vector<PathView> all;
-  for (const emulate::PathInfo& path : emulate::ListPathsAndShells()) {
+  for (const path::PathInfo& path : path::ListPathsAndShells()) {
     PathView& view = all.emplace_back();
     Introduce(path, &view);
     view.name = path.name;
@@ -104,7 +104,7 @@ std::vector<HubView> LookAtHubs(Duration timeout) {
 
 std::vector<JoinView> LookAtJoins() {
   std::vector<JoinView> all;
-  for (const emulate::JoinInfo& join : emulate::ListJoins()) {
+  for (const remote::JoinInfo& join : remote::ListJoins()) {
     JoinView& view = all.emplace_back();
     Introduce(join, &view);
     view.node = join.node;
@@ -227,7 +227,7 @@ uint64_t LostOn(const PipelineResult& link) {
   return lost;
 }
 
-Snapshot Look(Duration timeout) {
+Snapshot TakeSnapshot(Duration timeout) {
   Snapshot snapshot;
   snapshot.labs = LookAtLabs(timeout);
   snapshot.paths = LookAtPaths(timeout);

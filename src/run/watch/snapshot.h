@@ -90,7 +90,7 @@ std::vector<std::string> NodesOf(const lab::RunInfo& run);
 // Reads the records and requests the statistics of each running one, which must answer within
 // `timeout`. The reason why one gave none is in `trouble`; one that ends meanwhile is no error.
 // Throws SystemError or EnvironmentError where records cannot be read.
-Snapshot Look(Duration timeout);
+Snapshot TakeSnapshot(Duration timeout);
 
 // Sets the rates of all objects in `now` that have statistics in both snapshots.
 void SetRates(const Snapshot& before, Snapshot* now);

@@ -57,7 +57,7 @@ class CardsOfKernel : public WirelessCards {
     return interfaces;
   }
 
-  WirelessCard Look(int namespace_fd, uint32_t card) override {
+  WirelessCard Inspect(int namespace_fd, uint32_t card) override {
     NetlinkSocket socket(namespace_fd, NETLINK_GENERIC);
     NetlinkMessage message = nl80211::CardRequest(RequireFamily(socket, card), card);
     WirelessCard found;
@@ -67,7 +67,7 @@ class CardsOfKernel : public WirelessCards {
   }
 
   void Move(uint32_t card, int from_fd, int to_fd) override {
-    const std::string name = Look(from_fd, card).name;
+    const std::string name = Inspect(from_fd, card).name;
     NetlinkSocket socket(from_fd, NETLINK_GENERIC);
     NetlinkMessage message = nl80211::MoveRequest(RequireFamily(socket, card), card, to_fd);
     try {
@@ -84,7 +84,7 @@ class CardsOfKernel : public WirelessCards {
 class CardsOfKernel : public WirelessCards {
  public:
   std::vector<CardInterface> Interfaces(int) override { return {}; }
-  WirelessCard Look(int, uint32_t) override { return {}; }
+  WirelessCard Inspect(int, uint32_t) override { return {}; }
   void Move(uint32_t, int, int) override {}
 };
 

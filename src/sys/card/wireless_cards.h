@@ -34,7 +34,7 @@ class WirelessCards {
   // nl80211. Throws SystemError.
   virtual std::vector<CardInterface> Interfaces(int namespace_fd) = 0;
   // Returns a card that is in this namespace. Throws SystemError (ENODEV: it is not).
-  virtual WirelessCard Look(int namespace_fd, uint32_t card) = 0;
+  virtual WirelessCard Inspect(int namespace_fd, uint32_t card) = 0;
   // Moves a card with its interfaces, which are then down and without addresses. They keep their
   // names, except for names that are taken there: these interfaces become "wlanN". Needs
   // CAP_NET_ADMIN in both namespaces. Moves all interfaces or none. Throws EnvironmentError if the

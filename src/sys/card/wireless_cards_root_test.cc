@@ -38,7 +38,7 @@ TEST_F(WirelessCardsRootTest, AskingLoadsNoModule) {
 
 TEST_F(WirelessCardsRootTest, OneThatIsNotThereIsAnError) {
   if (!KnowsCards()) GTEST_SKIP() << "a build without libnl-genl-3";
-  EXPECT_THROW(KernelCards().Look(here_.get(), 7), SystemError);
+  EXPECT_THROW(KernelCards().Inspect(here_.get(), 7), SystemError);
   EXPECT_THROW(KernelCards().Move(7, here_.get(), there_.get()), SystemError);
 }
 

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "sys/trusted_folder.h"
 
-namespace viaduct::emulate {
+namespace viaduct::sys {
 
-Turn::Turn() : folder_(sys::MakeTrusted(sys::RunPlace({".turn", 0700}))) {
+MachineLock::MachineLock() : folder_(sys::MakeTrusted(sys::RunPlace({".turn", 0700}))) {
   int result = 0;
   do {
     result = flock(folder_.get(), LOCK_EX);
@@ -17,4 +17,4 @@ Turn::Turn() : folder_(sys::MakeTrusted(sys::RunPlace({".turn", 0700}))) {
   SystemCall("lock /run/viaduct/.turn", result);
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::sys

@@ -3,19 +3,19 @@
 
 #include "base/fd.h"
 
-namespace viaduct::emulate {
+namespace viaduct::sys {
 
 // Holds the lock until destruction. Paths share interfaces; shells share addresses and forwarding.
 // A process must hold the lock while it takes or releases any of these, or reads the records of
 // what other processes have taken. The lock (flock(2)) is the folder /run/viaduct/.turn, which only
-// root can open. A function that needs the lock has a Turn as parameter, so that no process waits
-// for itself.
-class Turn {
+// root can open. A function that needs the lock has a MachineLock as parameter, so that no process
+// waits for itself.
+class MachineLock {
  public:
-  Turn();  // waits; throws SystemError, EnvironmentError
+  MachineLock();  // waits; throws SystemError, EnvironmentError
 
  private:
   UniqueFd folder_;
 };
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::sys

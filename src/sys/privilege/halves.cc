@@ -118,7 +118,7 @@ std::string FirstLine(int pipe) {
   return std::string(all.substr(0, all.find('\n')));
 }
 
-std::string WhyNot(const std::string& sudos_words) {
+std::string ReasonOfSudo(const std::string& sudos_words) {
   if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
     return fmt::format(
         "sudo refuses ({}): programs on nodes and in shells have no more rights than "
@@ -139,7 +139,7 @@ void StartBySudo() {
   sys::LaunchOptions sudo;
   sudo.words = {"sudo", "-n", "-b", "--", sys::OwnProgram(), kRootsHalfWord};
   sudo.environment = sys::OwnEnvironment();
-  sys::SetVariable(*sudo.environment, "LC_ALL", "C");  // WhyNot() reads sudo's messages
+  sys::SetVariable(*sudo.environment, "LC_ALL", "C");  // ReasonOfSudo() reads sudo's messages
   sudo.standard = {theirs.get(), -1, words.write.get()};
   try {
     sys::AwaitChild(sys::Launch(sudo));
@@ -150,7 +150,7 @@ void StartBySudo() {
   theirs.reset();
   words.write.reset();
   ipc::Connection steward(std::move(ours), kStewardService);
-  if (!Receive(steward)) ThrowNoRoot(WhyNot(FirstLine(words.read.get())));
+  if (!Receive(steward)) ThrowNoRoot(ReasonOfSudo(FirstLine(words.read.get())));
   the_steward.emplace(std::move(steward));
   sys::ForbidNewPrivileges();
 }

@@ -27,7 +27,7 @@ namespace viaduct::dpdk {
 namespace {
 
 constexpr size_t kTags = 2 * wire::VlanTag::kSize;
-constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check for an error
+constexpr uint32_t kPollsPerErrorCheck = 16;  // empty calls of Receive() per check for an error
 
 size_t LongestFrame(uint32_t mtu) { return mtu + wire::EthernetHeader::kSize + kTags; }
 
@@ -281,7 +281,8 @@ size_t Port::Receive(std::span<io::ReceivedFrame> frames) {
     }
     bytes += frames[count++].bytes.size();
   }
-  if (lent_count_ == 0 && is_packet_socket_ && empty_looks_++ % kLooksAnError == 0) ClearError();
+  if (lent_count_ == 0 && is_packet_socket_ && empty_polls_++ % kPollsPerErrorCheck == 0)
+    ClearError();
   Count(rx_.frames, count);
   Count(rx_.bytes, bytes);
   return count;
@@ -324,8 +325,8 @@ bool Port::Takes(io::FrameToSend frame) const {
   return watch_ ? watch_->Takes(frame) : !is_down_ && io::FitsMtu(frame, mtu_);
 }
 
-void Port::Look() {
-  if (watch_) return watch_->Look(/*with_state=*/true);
+void Port::Poll() {
+  if (watch_) return watch_->Poll(/*with_state=*/true);
   if (const int64_t tick = io::CoarseTick(); tick != looked_) {
     looked_ = tick;
     is_down_ = !Up();
@@ -334,7 +335,7 @@ void Port::Look() {
 
 size_t Port::Transmit(std::span<const io::FrameToSend> frames) {
   refused_.clear();
-  Look();
+  Poll();
   if (buffer_flight_) BytesInFlight();
   size_t taken = 0;
   size_t room = ring_flight_ ? ring_flight_->Room(frames.size()) : frames.size();

@@ -62,7 +62,7 @@ class Port final : public io::AnyPort {
   std::span<std::byte> Bytes(rte_mbuf* buffer);
   void ClearError();
   bool Takes(io::FrameToSend frame) const;
-  void Look();
+  void Poll();
   size_t Flush(std::span<const io::FrameToSend> frames);
   void Refuse(size_t index);
 
@@ -91,7 +91,7 @@ class Port final : public io::AnyPort {
 
   std::array<rte_mbuf*, kLentAtMost> lent_{};
   uint16_t lent_count_ = 0;
-  uint32_t empty_looks_ = 0;
+  uint32_t empty_polls_ = 0;
   std::vector<std::vector<std::byte>> gathered_;
   size_t gathered_count_ = 0;
   std::vector<uint32_t> refused_;

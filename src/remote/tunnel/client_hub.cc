@@ -1,4 +1,4 @@
-#include "remote/tunnel/hub.h"
+#include "remote/tunnel/client_hub.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 using wire::VxlanHeader;
 
 std::vector<std::unique_ptr<Underlay>> OpenSockets(const std::vector<RemoteNode>& nodes,
-                                                   const Hub::Options& options) {
+                                                   const ClientHub::Options& options) {
   Underlay::Options settings;
   settings.address = options.address;
   settings.port = options.port;
@@ -38,7 +38,7 @@ std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& 
 
 }  // namespace
 
-Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
+ClientHub::Hub(std::vector<RemoteNode> nodes, const Options& options)
     : sockets_(OpenSockets(nodes, options)),
       intake_(std::move(nodes), options.waiting_frames, underlay().port()),
       sent_(intake_.nodes().size()) {
@@ -57,7 +57,7 @@ Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
   if (options.readers > 0) readers_.emplace(PointersTo(sockets_), intake_);
 }
 
-void Hub::ShareSockets() {
+void ClientHub::ShareSockets() {
   std::vector<uint32_t> vnis(nodes().size());
   std::ranges::transform(nodes(), vnis.begin(), [](const RemoteNode& node) { return node.vni; });
   try {
@@ -71,7 +71,7 @@ void Hub::ShareSockets() {
   intake_.SetShares(shares_);
 }
 
-std::vector<int> Hub::Descriptors() const {
+std::vector<int> ClientHub::Descriptors() const {
   std::vector<int> all;
   all.reserve(sockets_.size() + 3);
   for (const auto& socket : sockets_) all.push_back(socket->fd());
@@ -80,7 +80,7 @@ std::vector<int> Hub::Descriptors() const {
   return all;
 }
 
-bool Hub::Read() {
+bool ClientHub::Read() {
   if (readers_) {
     readers_->Attend();
     return false;
@@ -89,7 +89,7 @@ bool Hub::Read() {
       [this](const Underlay::Message& message) { intake_.Accept(message, splitter_); });
 }
 
-void Hub::CountOutside() {
+void ClientHub::CountOutside() {
   constexpr int kReads = 64;  // a flood's datagrams beyond that wait, or are lost and counted
   const auto reject = [this](const Underlay::Message& message) { intake_.Reject(message); };
   for (int i = 0; outside_ && i < kReads; ++i) {
@@ -97,7 +97,7 @@ void Hub::CountOutside() {
   }
 }
 
-std::span<std::byte> Hub::Reserve(size_t node, size_t length) {
+std::span<std::byte> ClientHub::Reserve(size_t node, size_t length) {
   ClientCounters& counters = sent_[node];
   const auto peer = intake_.ClientOf(node);
   if (!peer) {
@@ -116,12 +116,12 @@ std::span<std::byte> Hub::Reserve(size_t node, size_t length) {
   return room.subspan(VxlanHeader::kSize);
 }
 
-void Hub::Send(size_t node, std::span<const std::byte> frame) {
+void ClientHub::Send(size_t node, std::span<const std::byte> frame) {
   const std::span<std::byte> room = Reserve(node, frame.size());
   if (!room.empty()) std::memcpy(room.data(), frame.data(), frame.size());
 }
 
-void Hub::Flush() {
+void ClientHub::Flush() {
   sockets_.front()->Flush([this](uint32_t node, size_t bytes) {
     ClientCounters& counters = sent_[node];
     --counters.tx_frames;
@@ -130,11 +130,11 @@ void Hub::Flush() {
   });
 }
 
-void Hub::Claim(size_t node, const wire::IpAddress& client, uint16_t port) {
+void ClientHub::Claim(size_t node, const wire::IpAddress& client, uint16_t port) {
   intake_.Claim(node, Peer(client, port != 0 ? port : underlay().port()));
 }
 
-ClientCounters Hub::CountersOf(size_t node) const {
+ClientCounters ClientHub::CountersOf(size_t node) const {
   ClientCounters counters = sent_[node];
   static_cast<ArrivalCounters&>(counters) = intake_.CountersOf(node);
   for (const SocketShares* each : shares_) {
@@ -145,12 +145,12 @@ ClientCounters Hub::CountersOf(size_t node) const {
   return counters;
 }
 
-HubCounters Hub::counters() const {
+HubCounters ClientHub::counters() const {
   HubCounters all;
   static_cast<DatagramCounters&>(all) = intake_.counters();
   for (const auto& socket : sockets_) all.dropped_socket_full += socket->ReceiveDrops();
   for (const SocketShares* each : shares_) {
-    const SocketShares::Strange refused = each->RefusedStrange();
+    const SocketShares::Foreign refused = each->RefusedForeign();
     all.dropped_malformed += refused.malformed;
     all.dropped_unknown_vni += refused.unknown_vni;
   }

@@ -16,7 +16,7 @@
 
 namespace viaduct::bpf {
 
-struct Port {
+struct Interface {
   int ifindex = 0;
   // The address of the interface at the other end, if frames may be passed directly to it: a veth
   // pair whose other end is in another namespace, with no queueing discipline and all offloads on
@@ -27,20 +27,20 @@ struct Port {
 };
 
 // Returns why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.
-std::string WhyNot();
+std::string Unavailable();
 
 // A node's program, active from construction to destruction or to the exit of this process. Nothing
 // is pinned: the program and its tables are removed with the descriptors of this object or, on
 // kernels before 6.6 (clsact instead of tcx), with the interfaces. In both cases the kernel's own
 // forwarding continues. For use by one thread.
-class Forwarder {
+class ForwardProgram {
  public:
   // The ports are in this namespace; packets that would leave through a port that is no wire are
   // left to the kernel. Throws EnvironmentError if the build or the kernel cannot do it.
-  Forwarder(int namespace_fd, const std::vector<Port>& ports);
-  ~Forwarder();
-  Forwarder(const Forwarder&) = delete;
-  Forwarder& operator=(const Forwarder&) = delete;
+  ForwardProgram(int namespace_fd, const std::vector<Interface>& ports);
+  ~ForwardProgram();
+  ForwardProgram(const ForwardProgram&) = delete;
+  ForwardProgram& operator=(const ForwardProgram&) = delete;
 
   // Replaces the node's own addresses, whose packets the kernel does not forward. (IPv6: ignored;
   // the kernel forwards them.)

@@ -1,4 +1,4 @@
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 
 #include <fmt/format.h>
 
@@ -18,10 +18,10 @@ namespace {
 constexpr uint32_t kMaxPlaces = 65536;
 
 // Returns the smallest power of two by which no two ifindexes have the same remainder.
-uint32_t PlacesFor(const std::vector<Port>& ports) {
+uint32_t PlacesFor(const std::vector<Interface>& ports) {
   for (uint32_t places = 1; places <= kMaxPlaces; places *= 2) {
     std::set<uint32_t> taken;
-    for (const Port& port : ports) taken.insert(static_cast<uint32_t>(port.ifindex) % places);
+    for (const Interface& port : ports) taken.insert(static_cast<uint32_t>(port.ifindex) % places);
     if (taken.size() == ports.size()) return places;
   }
   throw EnvironmentError("eBPF data plane: a node's interfaces have too different numbers");
@@ -29,7 +29,7 @@ uint32_t PlacesFor(const std::vector<Port>& ports) {
 
 }  // namespace
 
-viaduct_port Port::ToValue() const {
+viaduct_port Interface::ToValue() const {
   viaduct_port value{};
   value.ifindex = static_cast<uint32_t>(ifindex);
   value.is_wire = far_mac.has_value() ? 1 : 0;
@@ -37,7 +37,7 @@ viaduct_port Port::ToValue() const {
   return value;
 }
 
-struct Forwarder::State {
+struct ForwardProgram::State {
   explicit State(uint32_t place_count)
       : place_mask(place_count - 1),
         object(kForwardProgram, "viaduct_forward",
@@ -64,28 +64,28 @@ struct Forwarder::State {
   std::set<uint32_t> own;  // in network byte order, as in the map
 };
 
-std::string WhyNot() {
+std::string Unavailable() {
   try {
-    sys::InScratchNamespace([] { Forwarder(sys::OpenCurrentNamespace().get(), {{1}}); });
+    sys::InScratchNamespace([] { ForwardProgram(sys::OpenCurrentNamespace().get(), {{1}}); });
     return "";
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-Forwarder::Forwarder(int namespace_fd, const std::vector<Port>& ports)
+ForwardProgram::ForwardProgram(int namespace_fd, const std::vector<Interface>& ports)
     : state_(std::make_unique<State>(PlacesFor(ports))) {
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are valid in one namespace
-  for (const Port& port : ports) {
+  for (const Interface& port : ports) {
     const uint32_t place = static_cast<uint32_t>(port.ifindex) & state_->place_mask;
     state_->ports.Set(place, port.ToValue(), "set up a port of the eBPF data plane");
   }
-  for (const Port& port : ports) state_->object.Attach(port.ifindex);
+  for (const Interface& port : ports) state_->object.Attach(port.ifindex);
 }
 
-Forwarder::~Forwarder() = default;
+ForwardProgram::~ForwardProgram() = default;
 
-void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>& addresses) {
+void ForwardProgram::SetOwnAddresses(const std::vector<wire::IpAddress>& addresses) {
   std::set<uint32_t> wanted;
   for (const wire::IpAddress& address : addresses) {
     uint32_t key = 0;
@@ -104,7 +104,7 @@ void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>& addresses) {
   state_->FilterOwn();
 }
 
-viaduct_port_counters Forwarder::CountersOf(int ifindex) const {
+viaduct_port_counters ForwardProgram::CountersOf(int ifindex) const {
   const uint32_t place = static_cast<uint32_t>(ifindex) & state_->place_mask;
   const auto each = state_->counters.GetEach<viaduct_port_counters>(
       place, fmt::format("read the eBPF data plane's counters of interface {}", ifindex));
@@ -116,7 +116,7 @@ viaduct_port_counters Forwarder::CountersOf(int ifindex) const {
   return sum;
 }
 
-Verdict Forwarder::Try(int ifindex, wire::ConstBytes frame) const {
+Verdict ForwardProgram::Try(int ifindex, wire::ConstBytes frame) const {
   return state_->object.Try(ifindex, frame);
 }
 

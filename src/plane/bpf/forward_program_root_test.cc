@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/wire/test/packet_builder.h"
-#include "plane/bpf/forwarder.h"
+#include "plane/bpf/forward_program.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/sysctl.h"
@@ -33,7 +33,7 @@ struct Router {
                      ports[1].ifindex);
     session.AddRoute(wire::IpPrefix::Parse("2001:db8:9::/48"),
                      wire::IpAddress::Parse("2001:db8:1::2"), ports[1].ifindex);
-    forwarder = std::make_unique<Forwarder>(fd.get(), ports);
+    forwarder = std::make_unique<ForwardProgram>(fd.get(), ports);
     forwarder->SetOwnAddresses(
         {wire::IpAddress::Parse("10.0.0.1"), wire::IpAddress::Parse("10.0.1.1")});
   }
@@ -82,15 +82,15 @@ struct Router {
 
   UniqueFd fd = sys::OpenCurrentNamespace();
   sys::Netlink session;
-  std::vector<Port> ports;
-  std::unique_ptr<Forwarder> forwarder;
+  std::vector<Interface> ports;
+  std::unique_ptr<ForwardProgram> forwarder;
 };
 
 class ForwarderTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
-    if (const std::string why = WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = Unavailable(); !why.empty()) GTEST_SKIP() << why;
   }
   static void Run(const std::function<void(Router&)>& test) {
     sys::InScratchNamespace([&] {

@@ -1,4 +1,4 @@
-#include "run/machines/rank_peers.h"
+#include "run/machines/rank_machines.h"
 
 #include <fmt/format.h>
 
@@ -11,28 +11,28 @@
 #include "scenario/machines.h"
 #include "sys/network/link.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 namespace {
 
 constexpr Duration kCleanUpTimeout = Duration::Seconds(30);  // for the clean-up on all hosts
 
 }  // namespace
 
-RankPeers::RankPeers(MpiLink& link) : link_(link) {
+RankMachines::RankMachines(MpiLink& link) : link_(link) {
   if (link_.rank() != 0) return;
   conductor_.emplace(link_.size(), [this](const RankMessage& message) {
     for (int rank = 0; rank < link_.size(); ++rank) Send(rank, message);
   });
 }
 
-void RankPeers::Enter(const scenario::Scenario& scenario) {
+void RankMachines::Enter(const scenario::Scenario& scenario) {
   scenario_ = &scenario;
   std::set<wire::IpAddress> own;
   for (const sys::InterfaceAddress& address : sys::Netlink().Addresses()) {
     own.insert(address.address.address);
   }
   std::string all;
-  for (const scenario::LabHost& host : scenario.hosts) {
+  for (const scenario::Machine& host : scenario.machines) {
     if (own.contains(host.address)) host_ = host.name;
     all += (all.empty() ? "" : ", ") + host.address.ToString();
   }
@@ -45,34 +45,34 @@ void RankPeers::Enter(const scenario::Scenario& scenario) {
         "rank {}: this machine has none of the hosts' addresses ({}); see hosts in the file",
         link_.rank(), all));
   }
-  Send(0, hosts::Meet{"hello", host_});
+  Send(0, machines::Meet{"hello", host_});
   WaitFor([this] { return met_.contains("hello"); });
   clocks_ = met_["hello"].clocks;
   ranks_ = met_["hello"].ranks;
 }
 
-bool RankPeers::IsHere(const std::string& node) const {
-  return scenario::LabHostOf(*scenario_, node) == host_;
+bool RankMachines::IsLocal(const std::string& node) const {
+  return scenario::MachineOf(*scenario_, node) == host_;
 }
 
-void RankPeers::Join(sys::EventLoop& loop) {
+void RankMachines::Join(sys::EventLoop& loop) {
   loop_ = &loop;
   loop.Watch(link_.fd(), [this] { Read(); });
 }
 
-void RankPeers::Leave() {
+void RankMachines::Leave() {
   if (!loop_) return;
   loop_->Forget(link_.fd());
   loop_ = nullptr;
 }
 
-void RankPeers::Send(int to, const RankMessage& message) { link_.Send(to, Encode(message)); }
+void RankMachines::Send(int to, const RankMessage& message) { link_.Send(to, Encode(message)); }
 
-void RankPeers::Read() {
+void RankMachines::Read() {
   while (const auto frame = link_.Receive()) Take(*frame);
 }
 
-void RankPeers::WaitFor(const std::function<bool()>& condition) {
+void RankMachines::WaitFor(const std::function<bool()>& condition) {
   if (loop_) {
     loop_->Run(condition);
     return;
@@ -83,14 +83,14 @@ void RankPeers::WaitFor(const std::function<bool()>& condition) {
   }
 }
 
-std::string RankPeers::NameOfLeader() const {
+std::string RankMachines::NameOfLeader() const {
   for (const auto& [host, rank] : ranks_) {
     if (rank == 0) return "host " + host;
   }
   return "the host of rank 0";
 }
 
-void RankPeers::Take(const MpiLink::Frame& frame) {
+void RankMachines::Take(const MpiLink::Frame& frame) {
   if (!frame.clocks.empty()) {
     measured_ = frame.clocks;
     if (conductor_) conductor_->SetClocks(frame.clocks);
@@ -109,7 +109,7 @@ void RankPeers::Take(const MpiLink::Frame& frame) {
   Take(frame.from, Decode(frame.message));
 }
 
-void RankPeers::Take(int from, const RankMessage& message) {
+void RankMachines::Take(int from, const RankMessage& message) {
   if (const auto* ended = std::get_if<SenderEnded>(&message)) {
     if (!take_) return early_.push_back(ended->sender);
     return take_(ended->sender);
@@ -130,46 +130,46 @@ void RankPeers::Take(int from, const RankMessage& message) {
   if (conductor_) conductor_->Take(from, message);
 }
 
-Given RankPeers::AwaitScenario() {
+Given RankMachines::AwaitScenario() {
   WaitFor([&] { return given_.has_value(); });
   return *given_;
 }
 
-void RankPeers::Meet(const std::string& stage) {
-  Send(0, hosts::Meet{stage});
+void RankMachines::Meet(const std::string& stage) {
+  Send(0, machines::Meet{stage});
   WaitFor([&] { return met_.contains(stage); });
 }
 
-Instant RankPeers::MeetToStart() {
+Instant RankMachines::MeetToStart() {
   Meet("start");
   return Instant::FromNanoseconds(met_["start"].start + clocks_.at(host_));
 }
 
-void RankPeers::ReportRoutes(const scenario::Passages& passages) { Send(0, Routes{passages}); }
+void RankMachines::ReportRoutes(const scenario::Passages& passages) { Send(0, Routes{passages}); }
 
-void RankPeers::Tell(const std::string& node, const run::RemoteSender& ended) {
-  Send(ranks_.at(scenario::LabHostOf(*scenario_, node)), SenderEnded{ended});
+void RankMachines::Tell(const std::string& node, const run::RemoteSender& ended) {
+  Send(ranks_.at(scenario::MachineOf(*scenario_, node)), SenderEnded{ended});
 }
 
-void RankPeers::OnSenderEnded(std::function<void(const run::RemoteSender&)> take) {
+void RankMachines::OnSenderEnded(std::function<void(const run::RemoteSender&)> take) {
   take_ = std::move(take);
   if (!take_) return;
   for (const run::RemoteSender& ended : std::exchange(early_, {})) take_(ended);
 }
 
-Duration RankPeers::ClockAhead(const std::string& node) const {
+Duration RankMachines::ClockAhead(const std::string& node) const {
   return Duration::Nanoseconds(clocks_.at(host_) -
-                               clocks_.at(scenario::LabHostOf(*scenario_, node)));
+                               clocks_.at(scenario::MachineOf(*scenario_, node)));
 }
 
-std::vector<ClockReading> RankPeers::MeasureClocks() {
+std::vector<ClockReading> RankMachines::MeasureClocks() {
   measured_.clear();
   link_.MeasureClocks();
   WaitFor([this] { return !measured_.empty(); });
   return measured_;
 }
 
-void RankPeers::AwaitEnd() {
+void RankMachines::AwaitEnd() {
   ending_ = true;
   constexpr int kLook = 200;  // ms
   const Instant deadline = MonotonicClock::Now() + kCleanUpTimeout;
@@ -179,4 +179,4 @@ void RankPeers::AwaitEnd() {
   }
 }
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines

@@ -42,7 +42,7 @@ struct HubCounters : DatagramCounters {
 
 // Used by one thread, and by threads that read for it (Options::readers). Frames from clients are
 // read in the order of their arrival and wait in a FairQueue; frames to clients leave with Flush().
-class Hub {
+class ClientHub {
  public:
   struct Options {
     std::string address = {};          // the hub's; empty: every address of the machine

@@ -21,16 +21,16 @@ struct RemoteSender {
   static fields::KeysOf<RemoteSender> Keys();
 };
 
-class Peers {
+class Machines {
  public:
-  Peers() = default;
-  Peers(const Peers&) = delete;
-  Peers& operator=(const Peers&) = delete;
-  virtual ~Peers() = default;
+  Machines() = default;
+  Machines(const Machines&) = delete;
+  Machines& operator=(const Machines&) = delete;
+  virtual ~Machines() = default;
 
-  // The name of this host, one of scenario::Scenario::hosts.
+  // The name of this host, one of scenario::Scenario::machines.
   virtual const std::string& host() const = 0;
-  virtual bool IsHere(const std::string& node) const = 0;
+  virtual bool IsLocal(const std::string& node) const = 0;
 
   // Makes the loop read the other hosts' messages, until Leave(). The loop's Run() throws Error
   // when another host has failed.

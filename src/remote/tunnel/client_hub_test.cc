@@ -1,4 +1,4 @@
-#include "remote/tunnel/hub.h"
+#include "remote/tunnel/client_hub.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::vector<std::byte> FrameNo(int number, size_t length = 60) {
 }
 
 // Reads until `datagrams` have been read in total.
-void ReadAll(Hub& hub, uint64_t datagrams) {
+void ReadAll(ClientHub& hub, uint64_t datagrams) {
   while (hub.counters().datagrams < datagrams) {
     pollfd wait{hub.fd(), POLLIN, 0};
     ASSERT_EQ(poll(&wait, 1, 5000), 1);
@@ -47,7 +47,7 @@ TEST(VxlanTest, IsWhatRfc7348Draws) {
 // The parameter: the number of threads that read.
 class HubTest : public testing::TestWithParam<size_t> {
  protected:
-  static Hub::Options On(const std::string& address, uint16_t port = 0) {
+  static ClientHub::Options On(const std::string& address, uint16_t port = 0) {
     return {.address = address, .port = port, .readers = GetParam()};
   }
 };
@@ -55,7 +55,7 @@ class HubTest : public testing::TestWithParam<size_t> {
 class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size_t>> {
  protected:
   static std::string here() { return std::get<0>(GetParam()); }
-  static Hub::Options On(const std::string& address) {
+  static ClientHub::Options On(const std::string& address) {
     return {.address = address, .port = 0, .readers = std::get<1>(GetParam())};
   }
 };
@@ -63,9 +63,9 @@ class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size
 // The kernel counts datagrams that it has merged, or never divided, as one.
 TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   constexpr uint64_t kMessages = 2000, kOfEach = 40, kLength = 900;
-  Hub::Options options = On("127.0.0.1");
+  ClientHub::Options options = On("127.0.0.1");
   options.shares = false;
-  Hub hub({{.name = "a", .vni = 7}}, options);  // readers start at the first Read()
+  ClientHub hub({{.name = "a", .vni = 7}}, options);  // readers start at the first Read()
   const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(out);
   constexpr int kSegment = kLength;
@@ -93,7 +93,8 @@ TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
 // A merged message is divided where its headers are, whatever length the first frame gives.
 TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
   constexpr size_t kDatagram = 208, kCount = 20;
-  Hub hub({{.name = "a", .vni = 7, .address = IpAddress::Parse("127.0.0.1")}}, On("127.0.0.1"));
+  ClientHub hub({{.name = "a", .vni = 7, .address = IpAddress::Parse("127.0.0.1")}},
+                On("127.0.0.1"));
   const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(out);
   constexpr int kSegment = kDatagram;
@@ -129,7 +130,7 @@ TEST_P(HubTest, AFrameThatLiesAboutItsLengthTakesNothingFromThoseBehindIt) {
 
 TEST_P(HubFamilyTest, CarriesFramesBothWays) {
   Outside client(here());
-  Hub hub({{.name = "a", .vni = 7}, {.name = "b", .vni = 0xffffff}}, On(here()));
+  ClientHub hub({{.name = "a", .vni = 7}, {.name = "b", .vni = 0xffffff}}, On(here()));
   hub.Claim(1, IpAddress::Parse(here()), client.port());
   for (int i = 0; i < 100; ++i) client.Send(hub, here(), 0xffffff, FrameNo(i, 14 + i));
   ReadAll(hub, 100);
@@ -158,7 +159,7 @@ TEST_P(HubFamilyTest, CarriesFramesBothWays) {
 
 TEST_P(HubFamilyTest, OneLongTrainOfEqualFrames) {
   Outside client(here());
-  Hub hub({{.name = "a", .vni = 1}}, On(here()));
+  ClientHub hub({{.name = "a", .vni = 1}}, On(here()));
   hub.Claim(0, IpAddress::Parse(here()), client.port());
   for (int i = 0; i < 500; ++i) hub.Send(0, FrameNo(i, 1514));
   hub.Flush();
@@ -175,9 +176,9 @@ TEST_P(HubFamilyTest, WithAnInnerSocketThePortIsNobodys) {
   own.sin_family = AF_INET;
   own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   ASSERT_EQ(bind(inner.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
-  Hub::Options options = On(here());
+  ClientHub::Options options = On(here());
   options.inner_socket = inner.release();
-  Hub hub({{.name = "a", .vni = 7}}, options);
+  ClientHub hub({{.name = "a", .vni = 7}}, options);
   EXPECT_LE(hub.readers(), 1u);
   EXPECT_NE(hub.port(), hub.underlay().port());
   Outside stranger(here());
@@ -208,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Readers, HubTest, testing::Values(0, 1, 3));
 
 TEST_P(HubTest, CountsWhatIsNobodys) {
   Outside client("127.0.0.1");
-  Hub hub({{.name = "a", .vni = 5}}, On("127.0.0.1"));
+  ClientHub hub({{.name = "a", .vni = 5}}, On("127.0.0.1"));
   const IpAddress home = IpAddress::Parse("127.0.0.1");
   client.Send(hub, "127.0.0.1", 5, FrameNo(1));  // not claimed yet
   ReadAll(hub, 1);
@@ -248,7 +249,7 @@ TEST_P(HubTest, CountsWhatIsNobodys) {
 
 TEST_P(HubTest, TheFirstHostThatSpeaksIsTheClientWhereAnyoneMay) {
   Outside first("127.0.0.3"), second("127.0.0.2");
-  Hub hub({{.name = "a", .vni = 5, .anyone = true}}, On("127.0.0.1"));
+  ClientHub hub({{.name = "a", .vni = 5, .anyone = true}}, On("127.0.0.1"));
   first.Send(hub, "127.0.0.1", 5, FrameNo(1));
   ReadAll(hub, 1);
   second.Send(hub, "127.0.0.1", 5, FrameNo(2));
@@ -264,7 +265,7 @@ TEST_P(HubTest, RefusesNumbersThatAreNone) {
   EXPECT_THROW(Hub({{.name = "a", .vni = 1 << 24}}, On("127.0.0.1")), UsageError);
   EXPECT_THROW(Hub({{.name = "a", .vni = 1}, {.name = "b", .vni = 1}}, On("127.0.0.1")),
                UsageError);
-  Hub hub({{.name = "a", .vni = 1}}, On("127.0.0.1"));
+  ClientHub hub({{.name = "a", .vni = 1}}, On("127.0.0.1"));
   EXPECT_THROW(Hub({{.name = "a", .vni = 1}}, On("127.0.0.1", hub.underlay().port())), UsageError)
       << "nobody else may read with it";
 }
@@ -278,7 +279,7 @@ TEST_P(HubTest, KeepsTheOrderOfEachClient) {
                      .address = IpAddress::Parse("127.0.0.1")});
   }
   Outside client("127.0.0.1");
-  Hub hub(nodes, On("127.0.0.1"));
+  ClientHub hub(nodes, On("127.0.0.1"));
   std::vector<uint32_t> next(kClients);
   // Sends in turns, so that the threads have ended their work, and wait, many times.
   for (uint32_t frame = 0; frame < kFrames; ++frame) {
@@ -333,9 +334,9 @@ TEST(UnderlayTest, AClientsDatagramsAllComeToOneSocketWhateverTheirSourcePort) {
 
 TEST_P(HubTest, EveryAddressOfTheMachineByDefault) {
   Outside four("127.0.0.1"), six("::1");
-  Hub hub({{.name = "a", .vni = 1, .address = IpAddress::Parse("127.0.0.1")},
-           {.name = "b", .vni = 2, .address = IpAddress::Parse("::1")}},
-          {.port = 0});
+  ClientHub hub({{.name = "a", .vni = 1, .address = IpAddress::Parse("127.0.0.1")},
+                 {.name = "b", .vni = 2, .address = IpAddress::Parse("::1")}},
+                {.port = 0});
   four.Send(hub, "127.0.0.1", 1, FrameNo(1));
   six.Send(hub, "::1", 2, FrameNo(2));
   ReadAll(hub, 2);

@@ -1,4 +1,4 @@
-// Reaches a run's other hosts (run::Peers) through viaduct-mpi.
+// Reaches a run's other hosts (run::Machines) through viaduct-mpi.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 #include "run/machines/conductor.h"
 #include "run/machines/messages.h"
 #include "run/machines/mpi_link.h"
-#include "run/simulator/peers.h"
+#include "run/simulator/machines.h"
 #include "scenario/scenario.h"
 
-namespace viaduct::hosts {
+namespace viaduct::machines {
 
-class RankPeers : public run::Peers {
+class RankMachines : public run::Machines {
  public:
-  explicit RankPeers(MpiLink& link);
+  explicit RankMachines(MpiLink& link);
 
   // Finds this machine among the scenario's hosts by its address, and waits until the other hosts
   // have done so. `scenario` is the whole one, with a host for each node, and must outlive this
@@ -26,7 +26,7 @@ class RankPeers : public run::Peers {
   void Enter(const scenario::Scenario& scenario);
 
   const std::string& host() const override { return host_; }
-  bool IsHere(const std::string& node) const override;
+  bool IsLocal(const std::string& node) const override;
   void Join(sys::EventLoop& loop) override;
   void Leave() override;
   void Meet(const std::string& stage) override;
@@ -77,4 +77,4 @@ class RankPeers : public run::Peers {
   bool leader_is_gone_ = false;
 };
 
-}  // namespace viaduct::hosts
+}  // namespace viaduct::machines
