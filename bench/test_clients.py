@@ -59,9 +59,9 @@ def test_the_page_shows_shares_and_statements(tmp_path: Path) -> None:
 
 
 def test_a_line_on_two_hosts_crosses_once() -> None:
-    lines = hosts._line(["mode: offload"], ["on_host: h1"] * 8 + ["on_host: h2"] * 8)
-    nodes = [line for line in lines if line.startswith("  ") and "on_host" in line]
-    assert [line.split("on_host: ")[1][:2] for line in nodes] == ["h1"] * 8 + ["h2"] * 8
-    assert nodes[0] == "  s: {host: true, gateway: r1, on_host: h1}"
-    assert nodes[-1] == "  d: {host: true, gateway: r14, on_host: h2}"
+    lines = hosts._line(["mode: offload"], ["on_machine: h1"] * 8 + ["on_machine: h2"] * 8)
+    nodes = [line for line in lines if line.startswith("  ") and "on_machine" in line]
+    assert [line.split("on_machine: ")[1][:2] for line in nodes] == ["h1"] * 8 + ["h2"] * 8
+    assert nodes[0] == "  s: {host: true, gateway: r1, on_machine: h1}"
+    assert nodes[-1] == "  d: {host: true, gateway: r14, on_machine: h2}"
     assert lines[-1].startswith("  - line: [s, r1, ")

@@ -93,7 +93,8 @@ viaduct_room(remote/join NEEDS remote/claim sys/machine sys/privilege)
 
 # scenario: the scenario file; what the command and the simulator say to each other.
 viaduct_room(scenario/messages NEEDS base/result sys/ipc)
-viaduct_room(scenario NEEDS lab path LIBS yaml-cpp OpenSSL::Crypto)
+viaduct_room(scenario/text NEEDS base LIBS yaml-cpp)
+viaduct_room(scenario NEEDS scenario/text lab path LIBS yaml-cpp OpenSSL::Crypto)
 viaduct_room(ns3/sim NEEDS ns3/kernel ns3/tunnel scenario scenario/messages)
 
 # run: a run from start to report.

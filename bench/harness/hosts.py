@@ -99,7 +99,7 @@ def _on_two(session: Session) -> Iterator[tuple[Forwarder, Host]]:
         lab = session.lab_name("twohosts")
         lines = _line(
             [f"name: {lab}", *KERNEL_ROUTES.lines(), "duration: 10h", f"hosts: {{{hosts}}}"],
-            ["on_host: h1"] * _HALF + ["on_host: h2"] * _HALF,
+            ["on_machine: h1"] * _HALF + ["on_machine: h2"] * _HALF,
         )
         file = session.directory / f"{lab}.yaml"
         file.write_text("\n".join(lines) + "\n")

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "guest/agent/program_client.h"
-#include "scenario/words.h"
+#include "scenario/text/words.h"
 
 #include <csignal>
 #include <utility>

@@ -108,7 +108,7 @@ class Reachability
      * on, or -1. */
     using Passages = std::map<std::string, std::vector<int32_t>>;
     /**
-     * @param all from all nodes of this host; else from nodes on a link between hosts, where
+     * @param all from all nodes of this host; else from nodes on a link between machines, where
      * packets from other hosts arrive
      * @return the passages
      */

@@ -48,7 +48,7 @@ PlaneOf(const Scenario& scenario, const NodeSettings& settings)
                                                                       : settings.data_plane;
 }
 
-/** Adds the local end of a link between hosts. */
+/** Adds the local end of a link between machines. */
 void
 AddTunnel(LabHelper& lab,
           const Scenario& scenario,

@@ -69,7 +69,7 @@ class ScenarioRun
     }
 
     /** Real modes: builds the part of the lab that is on one of the scenario's hosts. The routes of
-     * all hosts have converged when the other hosts report it ("go").
+     * all machines have converged when the other machines report it ("go").
      * @param host the host's name
      */
     void BuildPart(const std::string& host)

@@ -1,4 +1,5 @@
-// viaduct rank: what mpirun starts on each host of a lab (run/machines/launch.h). Not for people.
+// viaduct rank: what mpirun starts on each machine of a lab (run/machines/launch.h). Not for
+// people.
 #include "cli/command.h"
 #include "cli/privilege.h"
 #include "run/machines/rank.h"
@@ -6,9 +7,9 @@
 namespace viaduct::cli {
 
 void AddRank(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("rank", "one host's part of a lab on several hosts");
+  CLI::App* command = app.add_subcommand("rank", "one machine's part of a lab on several machines");
   command->group("");  // not in --help
-  command->footer("Example: viaduct run starts it, on each of a scenario's hosts.");
+  command->footer("Example: viaduct run starts it, on each of a scenario's machines.");
   command->callback([&invocation] { invocation.status = machines::RunRank(NeedRoot); });
 }
 

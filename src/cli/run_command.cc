@@ -97,7 +97,7 @@ int RunOne(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// The lab is on several hosts. Whoever has access to them need not be root here.
+// The lab is on several machines. Whoever has access to them need not be root here.
 int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
                 const Scenario& scenario) {
   machines::LaunchRequest request;
@@ -109,7 +109,7 @@ int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
-// Places the nodes of a lab on its hosts. The placement is part of the scenario.
+// Places the nodes of a lab on its machines. The placement is part of the scenario.
 void Place(Scenario& scenario) {
   if (scenario.machines.empty()) return;
   machines::PlaceNodes(scenario);
@@ -166,7 +166,7 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
     return 0;
   }
   if (on_machines && !options.compare.empty()) {
-    throw UsageError("--compare: not of a lab on several hosts; leave out hosts");
+    throw UsageError("--compare: not of a lab on several machines; leave out machines");
   }
   for (Scenario& scenario : scenarios) {
     if (on_machines) continue;

@@ -34,7 +34,7 @@ std::string PartsNotRun(const scenario::Scenario& scenario) {
 void Up(const ScenarioOptions& options, bool quiet) {
   scenario::Scenario scenario = options.Understand(options.Text());
   if (!scenario.machines.empty()) {
-    throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
+    throw UsageError(options.file + ": machines: a lab on several machines is for viaduct run");
   }
   if (scenario.mode == scenario::Mode::kSimulate) {
     throw UsageError("mode simulate builds no lab; use emulate or offload");

@@ -339,7 +339,7 @@ struct Lab::State {
     }
     Space& space = SpaceOf(emulated ? kFabricNode : end.node);
     vxlan.namespace_fd = space.fd.get();
-    sys::Netlink host;  // the namespace in which the other hosts are reached
+    sys::Netlink host;  // the namespace in which the other machines are reached
     CreateTunnel(host, vxlan, link);
     if (emulated || !KeepsOffloads(end)) {
       sys::DisableOffloads(space.fd.get(), vxlan.name, sys::Offloads::kAll);
@@ -349,7 +349,7 @@ struct Lab::State {
     } catch (const SystemError& error) {
       if (error.error_number() != EADDRINUSE) throw;
       throw EnvironmentError("link " + link.name + ": UDP port " + std::to_string(vxlan.port) +
-                             " of this host, which links between hosts need, is in use");
+                             " of this host, which links between machines need, is in use");
     }
   }
 

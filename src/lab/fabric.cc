@@ -52,9 +52,9 @@ void AddShared(const Topology& topology, size_t number, std::vector<FabricPair>*
   }
 }
 
-// Adds the pair of a link between hosts. Its directions are those of the whole link, with the same
-// random streams on every host; it does nothing to arriving frames, which the sender's host has
-// emulated.
+// Adds the pair of a link between machines. Its directions are those of the whole link, with the
+// same random streams on every host; it does nothing to arriving frames, which the sender's host
+// has emulated.
 void AddTunnel(const Topology& topology, size_t number, std::vector<FabricPair>* pairs) {
   const Link& link = topology.links[number];
   FabricPair pair;

@@ -104,7 +104,7 @@ struct Tunnel {
 };
 
 struct Link {
-  // A veth pair; a bridge with a veth pair per endpoint; one end of a link between hosts.
+  // A veth pair; a bridge with a veth pair per endpoint; one end of a link between machines.
   enum class Kind { kPair, kBridge, kTunnel };
   std::string name;
   Kind kind = Kind::kPair;

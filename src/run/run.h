@@ -19,8 +19,8 @@ struct RunOptions {
   std::vector<std::string> command_line;  // recorded in the results
   // Mode simulate: times since convergence at which the run is paused for shells on kernel nodes.
   std::vector<Duration> pauses = {};
-  // Set if the run is that of one host's part of a lab (scenario::PartOf()): the other hosts. Must
-  // outlive the run. Results are then those of this part.
+  // Set if the run is that of one host's part of a lab (scenario::PartOf()): the other machines.
+  // Must outlive the run. Results are then those of this part.
   Machines* machines = nullptr;
 };
 

@@ -112,7 +112,7 @@ void RunKind::StartSimulator(UniqueFd broker) {
                      .broker = std::move(broker),
                      .captures = CaptureDirectory(),
                      .pauses = options_.pauses,
-                     .machine = machines_ ? machines_->host() : ""});
+                     .machine = machines_ ? machines_->machine() : ""});
   conversation_ =
       std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, machines_);
 }

@@ -41,7 +41,7 @@ flows:
 const std::string kUsesHead = R"(
 ## What each command does with them
 
-`viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that they have; and `viaduct run` on several hosts. `viaduct sweep`,
+`viaduct run` in each mode; `viaduct up` and `viaduct hub` in the modes that they have; and `viaduct run` on several machines. `viaduct sweep`,
 `plot` and `view` run `viaduct run`. All of them honour the keys that are not in this table. *refused*: an error that names the key. *not
 run*: the command says that it does not do that. *-*: it has no meaning there, so that one file serves all modes.
 

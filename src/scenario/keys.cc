@@ -103,7 +103,7 @@ constexpr Key kKeys[] = {
     {"routing.sample", Type::kDuration, PlainPrinted<&Routing::sample>(),
      R"(Writes to the results, from convergence on and each so long, to which neighbour each node sends what is for
      each other one, as its protocol says then (`route_samples`); default: not at all. Not with `WMRP`, nor with
-     several `hosts`, nor with protocols that find routes on demand.)",
+     several `machines`, nor with protocols that find routes on demand.)",
      "1s", "", "yyyynnr"},
     {"convergence", Type::kSection, Group<Scenario>(), "Waiting for routes.", "{timeout: 30s}"},
     {"convergence.timeout", Type::kDuration, PlainMember<&Scenario::convergence_timeout>(),
@@ -132,15 +132,19 @@ constexpr Key kKeys[] = {
      If absent: 4096.)",
      "65536", "", "-----y-"},
 
-    {"hosts", Type::kNodeSet, Custom<Scenario, PrintMachines>(),
-     R"(Runs the lab on these machines together ([several hosts](hosts.md)), in the modes `emulate` and `offload`:
+    {"machines", Type::kNodeSet, Custom<Scenario, PrintMachines>(),
+     R"(Runs the lab on these machines together ([several machines](machines.md)), in the modes `emulate` and `offload`:
      a map from names to settings.)",
      "{h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}", "", "rryyrry"},
-    {"hosts.NAME", Type::kSection, Elsewhere(), "One host.", "{address: 192.0.2.3}", "", "rryyrry"},
-    {"hosts.NAME.address", Type::kText, Custom<Machine, PrintAddress>(),
-     "Its address, IPv4 or IPv6, to which the other hosts send the packets of links between hosts.",
+    {"hosts", Type::kAlias, Elsewhere(), "The former name of `machines`.", "", "machines",
+     "rryyrry"},
+    {"machines.NAME", Type::kSection, Elsewhere(), "One machine.", "{address: 192.0.2.3}", "",
+     "rryyrry"},
+    {"machines.NAME.address", Type::kText, Custom<Machine, PrintAddress>(),
+     "Its address, IPv4 or IPv6, to which the other machines send the packets of links between "
+     "machines.",
      "192.0.2.3", "", "rryyrry"},
-    {"hosts.NAME.login", Type::kText, PlainPrinted<&Machine::login>(),
+    {"machines.NAME.login", Type::kText, PlainPrinted<&Machine::login>(),
      "How `mpirun` reaches it by ssh; default: the address.", "user@h3.example", "", "rryyrry"},
 
     {"nodes", Type::kNodeSet, Custom<Scenario, PrintNodes>(),
@@ -160,7 +164,7 @@ constexpr Key kKeys[] = {
      R"(`none`: this node, a router, does not run the protocol of `routing`. Programs that run in it make its routes
      ([routing daemons](howto/daemons.md)); convergence is waited for between those nodes that are connected
      without it. In mode `emulate` its `data_plane` is `kernel` unless it says otherwise. Not with `WMRP`, nor with
-     several `hosts`.)",
+     several `machines`.)",
      "none", "none", "yyyyyyr"},
     {"nodes.NAME.data_plane", Type::kPlane, Custom<NodeSettings, PrintPlane>(),
      "Where this node's packets are forwarded; default: `data_plane`.", "kernel", "", "-yyyyyy"},
@@ -199,9 +203,11 @@ constexpr Key kKeys[] = {
      `addressing.loopback`. Not of a host.)",
      "10.255.0.7 fd00:255::7"},
     {"nodes.NAME.on_machine", Type::kText, PlainPrinted<&NodeSettings::on_machine>(),
-     R"(With `hosts`: the one that has this node. Nodes without it are placed so that the links between hosts carry as
+     R"(With `machines`: the one that has this node. Nodes without it are placed so that the links between machines carry as
      little as possible.)",
      "h1", "", "rryyrry"},
+    {"nodes.NAME.on_host", Type::kAlias, Elsewhere(), "The former name of `on_machine`.", "",
+     "nodes.NAME.on_machine", "rryyrry"},
 
     {"nodes.NAME.position", Type::kTexts, Custom<NodeSettings, PrintPosition>(),
      R"(Where the node is, metres (a third is its height): with `wifi`, and for a protocol that asks its ns-3 node for its
@@ -397,7 +403,7 @@ constexpr Key kKeys[] = {
     {"flows[].duration", Type::kDuration, Printed<&Flow::duration>(),
      "How long (TCP: whole seconds, a day at most); default: until the end of the run.", "5s", "",
      "yyyynyy"},
-    {"traffic", Type::kAlias, Elsewhere(), "Another name of `flows`.", "", "", "yyyynyy"},
+    {"traffic", Type::kAlias, Elsewhere(), "Another name of `flows`.", "", "flows", "yyyynyy"},
 
     {"programs", Type::kSections, Each<&Scenario::programs>(),
      "Programs that run in nodes (in mode `simulate`: in nodes whose `stack` is a kernel).",
@@ -484,47 +490,6 @@ std::string_view Key::Name() const {
 std::string_view Key::Section() const {
   const std::string_view whole = path;
   return whole.substr(0, whole.size() - std::min(Name().size() + 1, whole.size()));
-}
-
-std::string ChoicesOf(const Key& key) {
-  if (key.type != Type::kPlane) return key.choices;
-  std::string names;
-  for (const fib::DataPlane* plane : fib::DataPlanes()) {
-    names += fmt::format("{}{}", names.empty() ? "" : " ", plane->name);
-  }
-  return names;
-}
-
-std::string DescribeType(const Key& key) {
-  // Descriptions, in the order of Type.
-  constexpr const char* kDescriptions[] = {"text",
-                                           "a name (letters, digits, - and _)",
-                                           "one of ",
-                                           "true or false",
-                                           "a whole number",
-                                           "a duration such as 10s or 200ms",
-                                           "a rate such as 2Mbit",
-                                           "a link SPEC such as delay=20ms rate=10Mbit",
-                                           "a prefix such as 10.0.0.0/8, or none",
-                                           "a node's name",
-                                           "a list of nodes, or all",
-                                           "a link's name",
-                                           "a list of links, or all",
-                                           "a list",
-                                           "a command",
-                                           "a map from names to values",
-                                           "a map",
-                                           "a protocol, or a map",
-                                           "a map, or one of ",
-                                           "a list of maps",
-                                           "a number, a list of names, or a map",
-                                           "a list of maps"};
-  static_assert(std::size(kDescriptions) == static_cast<size_t>(Type::kAlias) + 1);
-  std::string words = ChoicesOf(key);
-  for (size_t at = 0; (at = words.find(' ', at)) != std::string::npos; at += 2) {
-    words.replace(at, 1, ", ");
-  }
-  return kDescriptions[static_cast<size_t>(key.type)] + words;
 }
 
 }  // namespace viaduct::scenario

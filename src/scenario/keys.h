@@ -40,7 +40,7 @@ enum class Type {
   kPlane,     // the name of a data plane (fib::DataPlanes()), or a map with separate keys
   kSections,  // a list of sections
   kNodeSet,   // a number, a list of names, or a section for each name
-  kAlias,     // another name of the key in `fallback`
+  kAlias,     // another name of the key whose path is in `choices`
 };
 
 struct Key;
@@ -77,8 +77,8 @@ enum class Use : char {
 
 // The commands that read scenarios, in the order of Key::uses: `viaduct run` in each mode; the last
 // three in the modes that they have. `viaduct sweep`, `plot` and `view` run `viaduct run`.
-inline constexpr const char* kCommands[] = {"simulate", "traditional", "emulate",      "offload",
-                                            "up",       "hub",         "several hosts"};
+inline constexpr const char* kCommands[] = {"simulate", "traditional", "emulate",         "offload",
+                                            "up",       "hub",         "several machines"};
 
 struct Key {
   // "links[].mtu": [] is any position of a list, NAME any name the user chose.
@@ -87,7 +87,7 @@ struct Key {
   Access access;
   const char* help;
   const char* example;
-  const char* choices = "";      // kChoice: separated by spaces
+  const char* choices = "";      // kChoice: separated by spaces; kAlias: a path
   const char* uses = "yyyyyyy";  // for each of kCommands a Use
 
   Use UseBy(size_t command) const { return static_cast<Use>(uses[command]); }

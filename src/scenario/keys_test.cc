@@ -52,8 +52,8 @@ constexpr char kMobility[] =
     "links.2={wifi: {nodes: all}}\nflows.0.rate=1Mbit\n"
     "mobility={layout: random, area: [500, 300], model: 'ns3::RandomWaypointMobilityModel'}";
 
-constexpr char kTwoHosts[] =
-    "mode=offload\nhosts={a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}";
+constexpr char kTwoMachines[] =
+    "mode=offload\nmachines={a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}";
 
 const std::vector<KeyChange> kKeyChanges = {
     {"name", "", "name=other"},
@@ -92,7 +92,8 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME.remote", kOnOneLink, "nodes.h.remote=any"},
     {"nodes.NAME.vni", kOnOneLink, "nodes.h.vni=9"},
     {"nodes.NAME.loopback", "", "nodes.n1.loopback=10.255.0.9"},
-    {"nodes.NAME.on_machine", kTwoHosts, "nodes.h.on_machine=b"},
+    {"nodes.NAME.on_machine", kTwoMachines, "nodes.h.on_machine=b"},
+    {"nodes.NAME.on_host", kTwoMachines, "nodes.h.on_host=b"},
     {"nodes.NAME.position", kWifi, "nodes.n1.position=[30, 5.5, 2]"},
     {"nodes.NAME.waypoints", kWifi, "nodes.n1.waypoints=[0s 0 0, 1500ms 10.5 -3 2]"},
     {"mobility", kWifi, "mobility={layout: line}"},
@@ -101,10 +102,11 @@ const std::vector<KeyChange> kKeyChanges = {
     {"mobility.area", kMobility, "mobility.area=[500, 301]"},
     {"mobility.model", kMobility, "mobility.model=ns3::RandomWalk2dMobilityModel"},
     {"mobility.attributes", kMobility, "mobility.attributes={A: b}"},
-    {"hosts", kTwoHosts, "hosts={a: {address: 192.0.2.1}}"},
-    {"hosts.NAME", kTwoHosts, "hosts.a={address: 192.0.2.9}"},
-    {"hosts.NAME.address", kTwoHosts, "hosts.a.address=192.0.2.9"},
-    {"hosts.NAME.login", kTwoHosts, "hosts.a.login=me@a.example"},
+    {"machines", kTwoMachines, "machines={a: {address: 192.0.2.1}}"},
+    {"hosts", kTwoMachines, "hosts={a: {address: 192.0.2.1}}"},
+    {"machines.NAME", kTwoMachines, "machines.a={address: 192.0.2.9}"},
+    {"machines.NAME.address", kTwoMachines, "machines.a.address=192.0.2.9"},
+    {"machines.NAME.login", kTwoMachines, "machines.a.login=me@a.example"},
     {"links", "", "links=[{line: all}, {pair: [h, n1]}]"},
     {"links[].pair", "", "links.2.pair=[h, n2]"},
     {"links[].line", "links.2={line: all}", "links.2.line=[n1, n0]"},

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "scenario/addresses.h"
+#include "scenario/aliases.h"
 #include "scenario/binding.h"
 #include "scenario/end_hosts.h"
 #include "scenario/events.h"
@@ -98,8 +99,8 @@ class Loader {
     if (known != nullptr && (known->bridges || known->reactive)) {
       routing.Fail("sample", fmt::format("{} has no routes that could be sampled", known->name));
     }
-    if (file_.Has("hosts"))
-      routing.Fail("sample", "not with several hosts, none of which knows all");
+    if (file_.Has("machines"))
+      routing.Fail("sample", "not with several machines, none of which knows all");
   }
 
   void CheckNodes() {
@@ -166,8 +167,10 @@ class Loader {
       if (bridged_) {
         fail(fmt::format("none is for routers, and this node is {}", bridged_->one).c_str());
       }
-      if (node.routed_by_programs && file_.Has("hosts")) {
-        fail("not with several hosts, none of which knows all; write routing: none for all nodes");
+      if (node.routed_by_programs && file_.Has("machines")) {
+        fail(
+            "not with several machines, none of which knows all; write routing: none for all "
+            "nodes");
       }
       // Programs' routes are the kernel's, so it forwards: in mode emulate the simulator would.
       if (node.data_plane == nullptr && scenario_.mode == Mode::kEmulate) {
@@ -214,14 +217,11 @@ class Loader {
   }
 
   void ReadFlows() {
-    const Value *flows = file_.Find("flows"), *traffic = root_.Find("traffic");
-    if (flows && traffic) Fail(*traffic, "traffic: is another name of flows, which is given too");
-    if (!flows) flows = traffic;
+    const Value* flows = file_.Find("flows");
     if (!flows) return;
     std::set<std::string> names = ExplicitNames(*flows, "flows");
-    file_.Each(
-        "flows", [&](const Section& flow) { scenario_.flows.push_back(ReadFlow(flow, names)); },
-        flows);
+    file_.Each("flows",
+               [&](const Section& flow) { scenario_.flows.push_back(ReadFlow(flow, names)); });
   }
 
   Flow ReadFlow(const Section& section, std::set<std::string>& names) {
@@ -532,9 +532,11 @@ uint64_t PingsOf(const Flow& flow) {
 Scenario Parse(const std::string& text, const std::string& file,
                const std::vector<std::string>& overrides, Mode default_mode) {
   Value root = ParseYaml(text, file);
+  ResolveAliases(root);
   WriteRoutingAsMap(root);
   for (const std::string& assignment : overrides) {
-    Override(root, assignment);
+    Override(root, ResolveAliases(assignment));
+    ResolveAliases(root);
     WriteRoutingAsMap(root);
   }
   Scenario scenario;

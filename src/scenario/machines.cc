@@ -32,22 +32,23 @@ bool CanBeReached(const wire::IpAddress& address) {
 }
 
 Machine ReadMachine(const Section& section, const std::string& name) {
-  Machine host;
-  ReadMembers(section, host);
-  host.name = name;
+  Machine machine;
+  ReadMembers(section, machine);
+  machine.name = name;
   section.Need({"address"});
-  host.address =
+  machine.address =
       section.Located("address", [&] { return wire::IpAddress::Parse(section.Text("address")); });
-  if (!CanBeReached(host.address)) {
-    section.Fail("address", host.address.ToString() + " is not one that other hosts can reach");
+  if (!CanBeReached(machine.address)) {
+    section.Fail("address",
+                 machine.address.ToString() + " is not one that other machines can reach");
   }
-  const bool is_login = std::ranges::all_of(host.login, [](unsigned char c) {
+  const bool is_login = std::ranges::all_of(machine.login, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';
   });
-  if (!is_login || host.login.starts_with('-')) {
-    section.Fail("login", fmt::format("'{}' is not NAME or USER@NAME", host.login));
+  if (!is_login || machine.login.starts_with('-')) {
+    section.Fail("login", fmt::format("'{}' is not NAME or USER@NAME", machine.login));
   }
-  return host;
+  return machine;
 }
 
 // FNV-1a, of 32 bits (Fowler, Noll, Vo).
@@ -60,29 +61,31 @@ uint32_t HashOf(const std::string& text) {
 }  // namespace
 
 std::vector<Machine> ReadMachines(const Section& file) {
-  std::vector<Machine> hosts;
-  const Value* value = file.Find("hosts");
-  if (!value) return hosts;
+  std::vector<Machine> machines;
+  const Value* value = file.Find("machines");
+  if (!value) return machines;
   if (!value->IsMap()) {
-    file.Fail("hosts", "a map is expected, such as {h1: {address: 192.0.2.1}}");
+    file.Fail("machines", "a map is expected, such as {h1: {address: 192.0.2.1}}");
   }
-  hosts.reserve(value->members.size());
+  machines.reserve(value->members.size());
   std::set<wire::IpAddress> addresses;
   for (const auto& [name, settings] : value->members) {
     if (!IsName(name, kMaxNameLength)) {
-      Fail(settings, fmt::format("hosts: '{}' is not a name (letters, digits, - and _; at most {})",
-                                 name, kMaxNameLength));
+      Fail(settings,
+           fmt::format("machines: '{}' is not a name (letters, digits, - and _; at most {})", name,
+                       kMaxNameLength));
     }
-    hosts.push_back(ReadMachine(Section(settings, "hosts.NAME", "hosts." + name), name));
-    const wire::IpAddress& address = hosts.back().address;
+    machines.push_back(ReadMachine(Section(settings, "machines.NAME", "machines." + name), name));
+    const wire::IpAddress& address = machines.back().address;
     if (!addresses.insert(address).second) {
-      Fail(settings, fmt::format("hosts.{}.address: {} is given twice", name, address.ToString()));
+      Fail(settings,
+           fmt::format("machines.{}.address: {} is given twice", name, address.ToString()));
     }
-    if (address.family != hosts.front().address.family) {
-      Fail(settings, fmt::format("hosts.{}.address: all are IPv4, or all IPv6", name));
+    if (address.family != machines.front().address.family) {
+      Fail(settings, fmt::format("machines.{}.address: all are IPv4, or all IPv6", name));
     }
   }
-  return hosts;
+  return machines;
 }
 
 void CheckMachines(const Section& file, const Scenario& scenario) {
@@ -92,30 +95,32 @@ void CheckMachines(const Section& file, const Scenario& scenario) {
     const bool known = std::ranges::any_of(
         scenario.machines, [&](const auto& h) { return h.name == node.on_machine; });
     if (known) continue;
-    Fail(at, fmt::format("nodes.{}.on_machine: there is no host '{}' in hosts", node.name,
+    Fail(at, fmt::format("nodes.{}.on_machine: there is no machine '{}' in machines", node.name,
                          node.on_machine));
   }
   if (scenario.machines.empty()) return;
   if (scenario.mode != Mode::kOffload && scenario.mode != Mode::kEmulate) {
-    file.Fail("hosts", fmt::format("not in mode {}; use offload or emulate, or leave hosts out",
-                                   ModeName(scenario.mode)));
+    file.Fail("machines",
+              fmt::format("not in mode {}; use offload or emulate, or leave machines out",
+                          ModeName(scenario.mode)));
   }
   if (HasRBridges(scenario)) {
-    file.Fail("hosts", "RBridges (WMRP) are on one host; use another routing.protocol");
+    file.Fail("machines", "RBridges (WMRP) are on one machine; use another routing.protocol");
   }
   if (HasFramePrograms(scenario)) {
-    file.Fail("hosts", "nodes that forward frames by a program are on one host; leave hosts out");
+    file.Fail("machines",
+              "nodes that forward frames by a program are on one machine; leave machines out");
   }
   for (const NodeSettings& node : scenario.nodes) {
     if (!node.container.empty()) {
       Fail(PlaceOfNode(file, node.name),
-           fmt::format("nodes.{}.container: not in a lab on several hosts", node.name));
+           fmt::format("nodes.{}.container: not in a lab on several machines", node.name));
     }
     if (node.physical_interfaces.empty() || !node.on_machine.empty()) continue;
     Fail(PlaceOfNode(file, node.name),
-         fmt::format("nodes.{}.interfaces: which host's? Give the node on_machine", node.name));
+         fmt::format("nodes.{}.interfaces: which machine's? Give the node on_machine", node.name));
   }
-  if (scenario.links.size() >= 1U << kLinkBits) file.Fail("links", "too many for several hosts");
+  if (scenario.links.size() >= 1U << kLinkBits) file.Fail("links", "too many for several machines");
 }
 
 void CheckPlaces(const Scenario& scenario) {
@@ -125,21 +130,22 @@ void CheckPlaces(const Scenario& scenario) {
     const std::string where = fmt::format("{}: link {} ", scenario.file, link.name);
     if (link.kind != lab::Link::Kind::kPair) {
       throw UsageError(where +
-                       "is shared by nodes on several hosts; give them the same on_machine");
+                       "is shared by nodes on several machines; give them the same on_machine");
     }
     if (link.emulator == lab::Emulator::kKernel) {
-      throw UsageError(where + "is between hosts, where its emulator must be engine");
+      throw UsageError(where + "is between machines, where its emulator must be engine");
     }
     if (std::ranges::find(captured, link.name) != captured.end()) {
-      throw UsageError(where + "is between hosts and cannot be captured; leave it out of captures");
+      throw UsageError(where +
+                       "is between machines and cannot be captured; leave it out of captures");
     }
   }
 }
 
-size_t MachineNumber(const Scenario& scenario, const std::string& host) {
-  const auto found = std::ranges::find(scenario.machines, host, &Machine::name);
+size_t MachineNumber(const Scenario& scenario, const std::string& machine) {
+  const auto found = std::ranges::find(scenario.machines, machine, &Machine::name);
   if (found == scenario.machines.end()) {
-    throw UsageError(fmt::format("{}: there is no host '{}'", scenario.file, host));
+    throw UsageError(fmt::format("{}: there is no machine '{}'", scenario.file, machine));
   }
   return found - scenario.machines.begin();
 }
@@ -154,24 +160,26 @@ bool IsBetweenMachines(const Scenario& scenario, const LinkSettings& link) {
   });
 }
 
-Scenario PartOf(Scenario scenario, const std::string& host) {
+Scenario PartOf(Scenario scenario, const std::string& machine) {
   const auto is_elsewhere = [&](const std::string& link) {
     const auto found = std::ranges::find(scenario.links, link, &LinkSettings::name);
-    return std::ranges::none_of(
-        found->nodes, [&](const std::string& node) { return MachineOf(scenario, node) == host; });
+    return std::ranges::none_of(found->nodes, [&](const std::string& node) {
+      return MachineOf(scenario, node) == machine;
+    });
   };
-  std::erase_if(scenario.programs,
-                [&](const Program& program) { return MachineOf(scenario, program.node) != host; });
+  std::erase_if(scenario.programs, [&](const Program& program) {
+    return MachineOf(scenario, program.node) != machine;
+  });
   std::erase_if(scenario.captures, is_elsewhere);
   std::erase_if(scenario.link_events,
                 [&](const LinkEvent& event) { return is_elsewhere(event.link); });
   return scenario;
 }
 
-lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& host) {
+lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& machine) {
   const LinkSettings& settings = scenario.links.at(link);
   lab::Tunnel tunnel;
-  tunnel.end = MachineOf(scenario, settings.nodes.front()) == host ? 0 : 1;
+  tunnel.end = MachineOf(scenario, settings.nodes.front()) == machine ? 0 : 1;
   const std::string& other = MachineOf(scenario, settings.nodes.at(1 - tunnel.end));
   tunnel.remote = scenario.machines.at(MachineNumber(scenario, other)).address;
   tunnel.port = kTunnelPort;

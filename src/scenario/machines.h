@@ -1,4 +1,5 @@
-// A lab on several hosts: which host has which node, and what leads from one host to another.
+// A lab on several machines: which machine has which node, and what leads from one machine to
+// another.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +12,29 @@
 
 namespace viaduct::scenario {
 
-// UDP port of the VXLAN between hosts: not 4789, which may be a hub's (wire::kVxlanPort).
+// UDP port of the VXLAN between machines: not 4789, which may be a hub's (wire::kVxlanPort).
 inline constexpr uint16_t kTunnelPort = 14789;
 
-// Reads `hosts` of the file. Throws UsageError.
+// Reads `machines` of the file. Throws UsageError.
 std::vector<Machine> ReadMachines(const Section& file);
-// Checks that a lab on several hosts has nothing that such a lab cannot have. Throws UsageError.
+// Checks that a lab on several machines has nothing that such a lab cannot have. Throws UsageError.
 void CheckMachines(const Section& file, const Scenario& scenario);
-// Checks what needs a host for every node: a shared link has all its nodes on one. Throws
+// Checks what needs a machine for every node: a shared link has all its nodes on one. Throws
 // UsageError.
 void CheckPlaces(const Scenario& scenario);
 
-// The position of a host, or of the host of a node, in Scenario::machines. Throws UsageError if
-// there is none of that name.
-size_t MachineNumber(const Scenario& scenario, const std::string& host);
+// The position of a machine, or of the machine of a node, in Scenario::machines. Throws UsageError
+// if there is none of that name.
+size_t MachineNumber(const Scenario& scenario, const std::string& machine);
 const std::string& MachineOf(const Scenario& scenario, const std::string& node);
-// Returns whether nodes of the link are on different hosts.
+// Returns whether nodes of the link are on different machines.
 bool IsBetweenMachines(const Scenario& scenario, const LinkSettings& link);
-// Returns the part of the scenario that one host runs: the programs in its nodes, and the captures
-// and events of links that have an end on it. All nodes, links and flows stay, because addresses
-// and ports depend on their order.
-Scenario PartOf(Scenario scenario, const std::string& host);
-// Returns the tunnel of a link between hosts from its end on `host` to its end on another host.
-lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& host);
+// Returns the part of the scenario that one machine runs: the programs in its nodes, and the
+// captures and events of links that have an end on it. All nodes, links and flows stay, because
+// addresses and ports depend on their order.
+Scenario PartOf(Scenario scenario, const std::string& machine);
+// Returns the tunnel of a link between machines from its end on `machine` to its end on another
+// machine.
+lab::Tunnel TunnelOf(const Scenario& scenario, size_t link, const std::string& machine);
 
 }  // namespace viaduct::scenario

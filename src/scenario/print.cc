@@ -102,17 +102,17 @@ void PrintPlane(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
 
 void PrintMachines(YAML::Emitter& out, const Key&, const Scenario& scenario) {
   if (scenario.machines.empty()) return;
-  out << YAML::Key << "hosts" << YAML::Value << YAML::BeginMap;
-  for (const Machine& host : scenario.machines) {
-    out << YAML::Key << host.name << YAML::Value << YAML::BeginMap;
-    PrintMembers(out, "hosts.NAME", host);
+  out << YAML::Key << "machines" << YAML::Value << YAML::BeginMap;
+  for (const Machine& machine : scenario.machines) {
+    out << YAML::Key << machine.name << YAML::Value << YAML::BeginMap;
+    PrintMembers(out, "machines.NAME", machine);
     out << YAML::EndMap;
   }
   out << YAML::EndMap;
 }
 
-void PrintAddress(YAML::Emitter& out, const Key& key, const Machine& host) {
-  PrintPair(out, key, host.address.ToString());
+void PrintAddress(YAML::Emitter& out, const Key& key, const Machine& machine) {
+  PrintPair(out, key, machine.address.ToString());
 }
 
 }  // namespace viaduct::scenario

@@ -7,7 +7,7 @@
 #include "base/wire/address.h"
 #include "scenario/scenario.h"
 #include "scenario/section.h"
-#include "scenario/value.h"
+#include "scenario/text/value.h"
 
 namespace viaduct::scenario {
 

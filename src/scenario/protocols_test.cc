@@ -107,7 +107,7 @@ TEST(NoProtocolTest, FitsNotWithEverything) {
               HasSubstr("an RBridge"));
   EXPECT_THAT(ErrorWithThree("hosts: {a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}\n",
                              {"nodes.n2={routing: none}"}),
-              HasSubstr("not with several hosts"));
+              HasSubstr("not with several machines"));
 }
 
 TEST(NoProtocolTest, IsSuggested) { EXPECT_THAT(SuggestProtocol("nome"), HasSubstr("none")); }

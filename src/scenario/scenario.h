@@ -41,7 +41,7 @@ struct RemoteAccess {
 // A machine that runs a part of the lab.
 struct Machine {
   std::string name;
-  wire::IpAddress address;  // VXLAN address for the other hosts
+  wire::IpAddress address;  // VXLAN address for the other machines
   std::string login;        // destination for mpirun's agent (ssh); empty: the address
 };
 
@@ -98,7 +98,7 @@ struct NodeSettings {
   std::string container;
   // `viaduct hub`: its programs are on another host. Such a node is a host.
   std::optional<RemoteAccess> remote;
-  // The host that has this node, in a lab on several hosts; empty: the best one is chosen.
+  // The machine that has this node, in a lab on several machines; empty: the best one is chosen.
   std::string on_machine;
   // Addresses on the node's loopback interface: at most one of each family, the IPv4 one first.
   std::vector<wire::IpPrefix> loopback;
@@ -223,7 +223,7 @@ struct Scenario {
   Duration state_interval = Duration::Milliseconds(10);
   Duration convergence_timeout = Duration::Seconds(60);
   bool convergence_required = true;
-  std::vector<Machine> hosts;              // hosts of a lab on several hosts; empty: this machine
+  std::vector<Machine> machines;           // the machines of a lab on several; else empty
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
   std::optional<int> kernel_memory;        // MiB, of each guest kernel; absent: the guest's default
   std::optional<int> hub_readers;  // tunnel::ClientHub::Options; absent: by machine capacity

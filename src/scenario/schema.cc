@@ -65,7 +65,7 @@ ordered_json TypeSchema(const Key& key) {
     case Type::kSections:
       return ListOf(SectionSchema(path + "[]"));
     case Type::kAlias:
-      return ListOf(SectionSchema("flows[]"));
+      return TypeSchema(FindKey(key.choices));
     case Type::kNodeSet:
       return AnyOf({{{"type", {"integer", "null"}}}, ListOf(Scalar()), SectionSchema(path)});
     default:

@@ -6,7 +6,7 @@
 
 #include "base/text/edit_distance.h"
 #include "base/units.h"
-#include "scenario/words.h"
+#include "scenario/text/words.h"
 
 namespace viaduct::scenario {
 namespace {
@@ -27,8 +27,9 @@ bool HasShape(Type type, const Value& value) {
     case Type::kPlane:
       return value.IsScalar() || value.IsMap();
     case Type::kSections:
-    case Type::kAlias:
       return value.IsList();
+    case Type::kAlias:  // has its current name by now: ResolveAliases()
+      return false;
     case Type::kNodeSet:
       return true;
     default:

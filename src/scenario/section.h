@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "scenario/keys.h"
-#include "scenario/value.h"
+#include "scenario/text/value.h"
 
 namespace viaduct::scenario {
 
@@ -38,11 +38,10 @@ class Section {
   void Need(std::initializer_list<std::string_view> keys) const;
   // The section that is the value of `key`; if there is none, one without keys.
   Section Inner(std::string_view key) const;
-  // Calls use(section) for each item of the list of sections at `key`, or of `list`, if the value
-  // is under an alias of `key`.
+  // Calls use(section) for each item of the list of sections at `key`.
   template <class Use>
-  void Each(std::string_view key, Use use, const Value* list = nullptr) const {
-    if (!list) list = Find(key);
+  void Each(std::string_view key, Use use) const {
+    const Value* list = Find(key);
     for (size_t i = 0; list && i < list->items.size(); ++i) use(Item(key, list->items[i], i));
   }
 

@@ -243,7 +243,7 @@ fields::KeysOf<HostResult> HostResult::Keys() {
       Always<&H::cpu>("cpu", "text", "its processor"),
       Always<&H::clock_ahead>("clock_ahead_ms", "ms",
                               "its monotonic clock is ahead of the first rank's before the "
-                              "traffic; one-way delays between hosts are corrected by it"),
+                              "traffic; one-way delays between machines are corrected by it"),
       Always<&H::clock_error>("clock_error_ms", "ms",
                               "by which that may be wrong: half of the shortest round trip, and "
                               "how much the clocks have moved until after the traffic"),

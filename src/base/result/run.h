@@ -169,7 +169,7 @@ struct NodePlane {
   static fields::KeysOf<NodePlane> Keys();
 };
 
-// A host of a lab that runs on several hosts.
+// A host of a lab that runs on several machines.
 struct HostResult {
   std::string name, address;
   std::vector<std::string> nodes;
@@ -194,7 +194,7 @@ struct RunResult {
   std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel reports them
   std::map<std::string, NodePlane> data_planes;  // node to data plane; real modes
   SimulatorReport simulator;
-  std::vector<HostResult> hosts;  // only for a lab on several hosts
+  std::vector<HostResult> hosts;  // only for a lab on several machines
   Verdict verdict = Verdict::kNotJudged;
   std::vector<std::string> judged, not_judged;  // the parts that the verdict covers, and the rest
   std::vector<std::string> failures;

@@ -38,7 +38,7 @@ std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& 
 
 }  // namespace
 
-ClientHub::Hub(std::vector<RemoteNode> nodes, const Options& options)
+ClientHub::ClientHub(std::vector<RemoteNode> nodes, const Options& options)
     : sockets_(OpenSockets(nodes, options)),
       intake_(std::move(nodes), options.waiting_frames, underlay().port()),
       sent_(intake_.nodes().size()) {

@@ -62,7 +62,7 @@ class ClientHub {
 
   // Throws UsageError if a VNI is given twice or the port is not available. The hub takes ownership
   // of the inner socket.
-  Hub(std::vector<RemoteNode> nodes, const Options& options);
+  ClientHub(std::vector<RemoteNode> nodes, const Options& options);
 
   const std::vector<RemoteNode>& nodes() const { return intake_.nodes(); }
   // Returns the socket that sends; further sockets have its port and sizes.

@@ -261,12 +261,13 @@ TEST_P(HubTest, TheFirstHostThatSpeaksIsTheClientWhereAnyoneMay) {
 }
 
 TEST_P(HubTest, RefusesNumbersThatAreNone) {
-  EXPECT_THROW(Hub({{.name = "a", .vni = 0}}, On("127.0.0.1")), UsageError);
-  EXPECT_THROW(Hub({{.name = "a", .vni = 1 << 24}}, On("127.0.0.1")), UsageError);
-  EXPECT_THROW(Hub({{.name = "a", .vni = 1}, {.name = "b", .vni = 1}}, On("127.0.0.1")),
+  EXPECT_THROW(ClientHub({{.name = "a", .vni = 0}}, On("127.0.0.1")), UsageError);
+  EXPECT_THROW(ClientHub({{.name = "a", .vni = 1 << 24}}, On("127.0.0.1")), UsageError);
+  EXPECT_THROW(ClientHub({{.name = "a", .vni = 1}, {.name = "b", .vni = 1}}, On("127.0.0.1")),
                UsageError);
   ClientHub hub({{.name = "a", .vni = 1}}, On("127.0.0.1"));
-  EXPECT_THROW(Hub({{.name = "a", .vni = 1}}, On("127.0.0.1", hub.underlay().port())), UsageError)
+  EXPECT_THROW(ClientHub({{.name = "a", .vni = 1}}, On("127.0.0.1", hub.underlay().port())),
+               UsageError)
       << "nobody else may read with it";
 }
 

@@ -46,7 +46,7 @@ void CheckRemoteStations(const scenario::Scenario& scenario) {
 
 void CheckScenario(const scenario::Scenario& scenario) {
   if (!scenario.machines.empty()) {
-    throw UsageError(scenario.file + ": hosts: a lab on several hosts is for viaduct run");
+    throw UsageError(scenario.file + ": machines: a lab on several machines is for viaduct run");
   }
   if (scenario.mode == scenario::Mode::kTraditional) {
     throw UsageError(scenario.file +

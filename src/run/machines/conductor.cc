@@ -13,8 +13,8 @@
 namespace viaduct::machines {
 namespace {
 
-// The time between the last host's message that it is ready and the start of the traffic: the
-// message to all hosts takes less.
+// The time between the last machine's message that it is ready and the start of the traffic: the
+// message to all machines takes less.
 constexpr Duration kHeadStart = Duration::Milliseconds(100);
 constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
 
@@ -45,9 +45,9 @@ NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passag
 Conductor::Conductor(int ranks, SendToAll send_to_all)
     : ranks_(ranks), send_to_all_(std::move(send_to_all)) {}
 
-std::string Conductor::HostOf(int rank) const {
-  const auto host = hosts_.find(rank);
-  return host == hosts_.end() ? "" : host->second;
+std::string Conductor::NameOf(int rank) const {
+  const auto machine = machines_.find(rank);
+  return machine == machines_.end() ? "" : machine->second;
 }
 
 void Conductor::Fail(const std::string& error, int status) {
@@ -66,12 +66,13 @@ void Conductor::Take(int from, const RankMessage& message) {
 
 void Conductor::Ended(int rank, bool is_silent) {
   if (!gone_.insert(rank).second) return;
-  const std::string host = HostOf(rank);
-  const std::string what = fmt::format(
-      "host {}: {}", host.empty() ? fmt::format("of rank {} (the first is 0)", rank) : host,
-      is_silent ? kSilent : kEnded);
+  const std::string machine = NameOf(rank);
+  const std::string what =
+      fmt::format("machine {}: {}",
+                  machine.empty() ? fmt::format("of rank {} (the first is 0)", rank) : machine,
+                  is_silent ? kSilent : kEnded);
   // Before the first stage there is no run.
-  if (static_cast<int>(hosts_.size()) < ranks_) {
+  if (static_cast<int>(machines_.size()) < ranks_) {
     return Fail(what, static_cast<int>(ExitStatus::kEnvironment));
   }
   Fail(what + "; the run is VOID", kVoid);
@@ -85,28 +86,28 @@ void Conductor::SetClocks(std::vector<ClockReading> clocks) {
   if (static_cast<int>(stages_["hello"].size()) == ranks_) Meet(-1, {"hello"});
 }
 
-void Conductor::MeetFirst(int from, const std::string& host) {
-  for (const auto& [rank, other] : hosts_) {
-    if (other == host) {
-      return Fail(fmt::format("ranks {} and {} are both on host {}; see hosts.NAME.login", rank,
-                              from, host),
+void Conductor::MeetFirst(int from, const std::string& machine) {
+  for (const auto& [rank, other] : machines_) {
+    if (other == machine) {
+      return Fail(fmt::format("ranks {} and {} are both on machine {}; see machines.NAME.login",
+                              rank, from, machine),
                   static_cast<int>(ExitStatus::kUsage));
     }
   }
-  hosts_[from] = host;
+  machines_[from] = machine;
 }
 
 void Conductor::Meet(int from, const machines::Meet& meet) {
-  if (!meet.host.empty()) MeetFirst(from, meet.host);
+  if (!meet.machine.empty()) MeetFirst(from, meet.machine);
   std::set<int>& there = stages_[meet.stage];
   if (from >= 0) there.insert(from);
   if (static_cast<int>(there.size()) < ranks_ || failure_) return;
   Met answer{meet.stage};
   if (meet.stage == "hello") {
     if (clocks_.empty()) return;  // the measurement is not complete
-    for (const auto& [rank, host] : hosts_) {
-      answer.clocks[host] = clocks_.at(rank).ahead;
-      answer.ranks[host] = rank;
+    for (const auto& [rank, machine] : machines_) {
+      answer.clocks[machine] = clocks_.at(rank).ahead;
+      answer.ranks[machine] = rank;
     }
   }
   answer.start = (MonotonicClock::Now() + kHeadStart).nanoseconds();
@@ -116,7 +117,7 @@ void Conductor::Meet(int from, const machines::Meet& meet) {
 void Conductor::TakeRoutes(int from, scenario::Passages passages) {
   passages_[from] = std::move(passages);
   if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
-  // When the time limit has passed on all hosts, they report it for all their nodes.
+  // When the time limit has passed on all machines, they report it for all their nodes.
   const bool late =
       std::ranges::all_of(passages_, [](const auto& of_rank) { return of_rank.second.late; });
   Passages all;

@@ -14,7 +14,7 @@ using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::Pair;
 // n0 and n1 on h1, n2 and n3 on h2, in a line.
 const char kLine[] = R"(
 mode: offload
-hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
+machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
 nodes: {n0: {on_machine: h1}, n1: {on_machine: h1}, n2: {on_machine: h2}, n3: {on_machine: h2}}
 links: [{line: all}]
 )";
@@ -39,25 +39,25 @@ class ConductorTest : public testing::Test {
 
 TEST_F(ConductorTest, RoutesHaveConvergedWhenThoseOfAllHostsTogetherReach) {
   SayRoutes(0, {{"n1", {0, 1, 2, 2}}});
-  EXPECT_THAT(sent_, IsEmpty()) << "the other host has said nothing";
+  EXPECT_THAT(sent_, IsEmpty()) << "the other machine has said nothing";
   SayRoutes(1, {}, {{"n2", "n0"}});
   EXPECT_THAT(sent_, IsEmpty());
   SayRoutes(1, {{"n2", {1, 1, 2, 3}}});
   ASSERT_EQ(sent_.size(), 1U);
   const scenario::Go& go = std::get<RoutesConverged>(sent_[0]).go;
   EXPECT_THAT(go.unreachable, IsEmpty());
-  EXPECT_EQ(go.pairs, 12U) << "of both hosts";
+  EXPECT_EQ(go.pairs, 12U) << "of both machines";
 }
 
 TEST_F(ConductorTest, EachHostsRoutesMayLeadOnAndStillNotArrive) {
-  // For n3 each of n1 and n2 takes the other for the next hop: no host sees that it is a loop.
+  // For n3 each of n1 and n2 takes the other for the next hop: no machine sees that it is a loop.
   const Passages h1 = {{"n0", {0, 2, 2, 2}}, {"n1", {0, 1, 2, 2}}};
   const Passages h2 = {{"n2", {1, 1, 2, 1}}, {"n3", {1, 1, 2, 3}}};
   SayRoutes(0, h1);
   SayRoutes(1, h2);
   EXPECT_THAT(sent_, IsEmpty());
   SayRoutes(0, h1, {}, true);
-  EXPECT_THAT(sent_, IsEmpty()) << "the other host still has time";
+  EXPECT_THAT(sent_, IsEmpty()) << "the other machine still has time";
   SayRoutes(1, h2, {}, true);
   ASSERT_EQ(sent_.size(), 1U);
   const NodePairs& unreachable = std::get<RoutesConverged>(sent_[0]).go.unreachable;
@@ -77,7 +77,7 @@ TEST_F(ConductorTest, AHostThatEndsVoidsTheRunAndIsNamed) {
   conductor_.Ended(1);
   ASSERT_TRUE(conductor_.failure());
   EXPECT_EQ(conductor_.failure()->status, static_cast<int>(ExitStatus::kVoid));
-  EXPECT_THAT(conductor_.failure()->error, HasSubstr("host h2"));
+  EXPECT_THAT(conductor_.failure()->error, HasSubstr("machine h2"));
   EXPECT_TRUE(std::holds_alternative<Failed>(sent_.back()));
   EXPECT_FALSE(conductor_.Over());
   conductor_.Take(0, Bye());
@@ -103,7 +103,7 @@ TEST(Conductor, TwoRanksOnOneHostAreAnError) {
   conductor.Take(0, Meet{"hello", "h1"});
   conductor.Take(1, Meet{"hello", "h1"});
   ASSERT_TRUE(conductor.failure());
-  EXPECT_THAT(conductor.failure()->error, HasSubstr("both on host h1"));
+  EXPECT_THAT(conductor.failure()->error, HasSubstr("both on machine h1"));
 }
 
 }  // namespace

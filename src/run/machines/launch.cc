@@ -34,47 +34,47 @@ using nlohmann::json;
 constexpr Duration kEndTimeout = Duration::Seconds(20);
 // The time limit for mpirun's end after the results, or an error, have arrived.
 constexpr Duration kAnsweredTimeout = Duration::Seconds(20);
-// The time limit until all hosts' programs have met.
+// The time limit until all machines' programs have met.
 constexpr Duration kStartTimeout = Duration::Seconds(120);
 
-// Run on each host: reports a missing program in fewer words than mpirun.
+// Run on each machine: reports a missing program in fewer words than mpirun.
 constexpr char kStarter[] =
-    R"(for f in "$0" "$1"; do [ -x "$f" ] || { echo "viaduct: host $(hostname): there is no $f; )"
+    R"(for f in "$0" "$1"; do [ -x "$f" ] || { echo "viaduct: machine $(hostname): there is no $f; )"
     R"(install Viaduct there, at the same path as here" >&2; exit 3; }; done; exec "$0" "$@")";
 
 std::string HostList(const scenario::Scenario& scenario) {
   std::string list;
-  for (const scenario::Machine& host : scenario.machines) {
-    if (host.login.empty() && host.address.family == wire::Family::kIpv6) {
+  for (const scenario::Machine& machine : scenario.machines) {
+    if (machine.login.empty() && machine.address.family == wire::Family::kIpv6) {
       throw UsageError(
-          fmt::format("{}: hosts.{}.login: missing; mpirun cannot be given an IPv6 "
+          fmt::format("{}: machines.{}.login: missing; mpirun cannot be given an IPv6 "
                       "address ({}), only a name",
-                      scenario.file, host.name, host.address.ToString()));
+                      scenario.file, machine.name, machine.address.ToString()));
     }
     list += fmt::format("{}{}:1", list.empty() ? "" : ",",
-                        host.login.empty() ? host.address.ToString() : host.login);
+                        machine.login.empty() ? machine.address.ToString() : machine.login);
   }
   return list;
 }
 
 std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
 #ifndef VIADUCT_HAS_MPI
-  throw EnvironmentError(
-      scenario.file +
-      ": hosts: this viaduct was built without Open MPI (libopenmpi-dev), which starts the hosts' "
-      "parts");
+  throw EnvironmentError(scenario.file +
+                         ": machines: this viaduct was built without Open MPI (libopenmpi-dev), "
+                         "which starts the machines' "
+                         "parts");
 #endif
   if (sys::FindProgram("mpirun").empty()) {
     throw EnvironmentError(
-        "a lab on several hosts needs Open MPI's mpirun: apt-get install openmpi-bin, on all "
-        "hosts");
+        "a lab on several machines needs Open MPI's mpirun: apt-get install openmpi-bin, on all "
+        "machines");
   }
   std::vector<std::string> words = {"mpirun"};
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
   words.insert(words.end(), {"-np", std::to_string(scenario.machines.size()), "-H",
                              HostList(scenario), "--map-by", "node", "--bind-to", "none"});
-  // Options for ranks on different hosts, which wait for each other most of the time. A host that
-  // vanishes is noticed within some 10 s.
+  // Options for ranks on different machines, which wait for each other most of the time. A machine
+  // that vanishes is noticed within some 10 s.
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
            {"pml", "ob1"},
            {"btl", "tcp,self"},
@@ -103,29 +103,29 @@ std::string Condensed(const std::string& words) {
   return text.empty() ? "it said nothing" : text;
 }
 
-// Returns the host that mpirun's messages name, and what has happened there; empty: they name none.
-// mpirun names a host by its rank, or by its address or login in the host list.
-std::string HostIn(const std::string& words, const scenario::Scenario& scenario) {
+// Returns the machine that mpirun's messages name, and what has happened there; empty: they name
+// none. mpirun names a machine by its rank, or by its address or login in the machine list.
+std::string MachineIn(const std::string& words, const scenario::Scenario& scenario) {
   std::smatch found;
   static const std::regex kRank(R"(process rank (\d+) )");
   if (std::regex_search(words, found, kRank)) {
     const auto rank = static_cast<size_t>(std::atoi(found[1].str().c_str()));
     if (rank < scenario.machines.size()) {
-      return fmt::format("host {}: {}", scenario.machines[rank].name, kEnded);
+      return fmt::format("machine {}: {}", scenario.machines[rank].name, kEnded);
     }
   }
   static const std::regex kNode(R"(Remote daemon: \S+ on node (\S+))");
   if (!std::regex_search(words, found, kNode)) return "";
-  for (const scenario::Machine& host : scenario.machines) {
-    const std::string login = host.login.substr(host.login.find('@') + 1);
-    if (found[1] == host.address.ToString() || found[1] == login) {
-      return fmt::format("host {}: the connection to it was lost", host.name);
+  for (const scenario::Machine& machine : scenario.machines) {
+    const std::string login = machine.login.substr(machine.login.find('@') + 1);
+    if (found[1] == machine.address.ToString() || found[1] == login) {
+      return fmt::format("machine {}: the connection to it was lost", machine.name);
     }
   }
   return "";
 }
 
-// Whether Open MPI wrote the line, such as its backtraces: "[host:1234] ...".
+// Whether Open MPI wrote the line, such as its backtraces: "[machine:1234] ...".
 bool IsOfOpenMpi(const std::string& line) {
   static const std::regex kTagged(R"(^\[[^\]\s]+:\d+\] )");
   return std::regex_search(line, kTagged);
@@ -157,12 +157,12 @@ class Launcher {
     if (!HasEnded() && !is_under_way_ && answer_.empty()) {
       EndMpirun();
       throw Error(
-          fmt::format("{}: hosts: not all of them were there within {} s: {}", scenario_.file,
+          fmt::format("{}: machines: not all of them were there within {} s: {}", scenario_.file,
                       kStartTimeout.ToSeconds(), Condensed(mpiruns_words_ + said_)),
           ExitStatus::kEnvironment);
     }
     loop_.Run([this] { return HasEnded() || answer_.ends_with('\n'); });
-    // mpirun waits for its own processes on all hosts, of which one may be frozen.
+    // mpirun waits for its own processes on all machines, of which one may be frozen.
     loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kAnsweredTimeout);
     if (!HasEnded()) EndMpirun(kAnsweredTimeout);
   }
@@ -220,7 +220,7 @@ class Launcher {
     from.reset();
   }
 
-  // Shows the hosts' output; errors and mpirun's messages are shown only at the end, if nothing
+  // Shows the machines' output; errors and mpirun's messages are shown only at the end, if nothing
   // better is known.
   void ShowLines() {
     for (size_t end = 0; (end = said_.find('\n')) != std::string::npos;) {
@@ -254,26 +254,26 @@ class Launcher {
       if (!is_under_way_ && error.ends_with(kEnded) && !others_words_.empty()) {
         error += ": " + Condensed(others_words_);
       }
-      const std::string host = HostIn(mpiruns_words_ + said_, scenario_);
-      if (is_under_way_ && error.find(kConnectionEnded) != std::string::npos && !host.empty()) {
-        error = host + "; the run is VOID";
+      const std::string machine = MachineIn(mpiruns_words_ + said_, scenario_);
+      if (is_under_way_ && error.find(kConnectionEnded) != std::string::npos && !machine.empty()) {
+        error = machine + "; the run is VOID";
       }
       throw Error(error, status >= 1 && status <= 4 ? static_cast<ExitStatus>(status)
                                                     : ExitStatus::kFailure);
     }
     const ExitStatus status = is_under_way_ ? ExitStatus::kVoid : ExitStatus::kEnvironment;
     const char* const verdict = is_under_way_ ? "; the run is VOID" : "";
-    const std::string host = HostIn(mpiruns_words_ + said_, scenario_);
-    if (is_under_way_ && !host.empty() &&
+    const std::string machine = MachineIn(mpiruns_words_ + said_, scenario_);
+    if (is_under_way_ && !machine.empty() &&
         (own_words_.empty() || own_words_.find(kConnectionEnded) != std::string::npos)) {
-      throw Error(host + verdict, status);
+      throw Error(machine + verdict, status);
     }
     if (!own_words_.empty()) throw Error(own_words_, status);
     if (is_under_way_) {
       // mpirun's messages describe a failed start, whatever has failed.
-      throw Error(
-          fmt::format("a host, or viaduct's processes there, has ended without a word{}", verdict),
-          status);
+      throw Error(fmt::format("a machine, or viaduct's processes there, has ended without a word{}",
+                              verdict),
+                  status);
     }
     throw Error(fmt::format("mpirun ended without results: {}{}", Condensed(mpiruns_words_ + said_),
                             verdict),
@@ -287,7 +287,7 @@ class Launcher {
   UniqueFd input_, output_, errors_;
   std::string to_write_, answer_, said_, own_words_, mpiruns_words_, others_words_;
   bool in_mpiruns_words_ = false;  // between two lines of dashes
-  bool is_under_way_ = false;      // all hosts are there
+  bool is_under_way_ = false;      // all machines are there
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The launching side of a run on several hosts: Open MPI's mpirun starts `viaduct rank` on each.
+// The launching side of a run on several machines: Open MPI's mpirun starts `viaduct rank` on each.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace viaduct::machines {
 
 struct LaunchRequest {
   bool quiet = false;
-  std::string directory;  // RunOptions::directory on every host; absolute, or empty
+  std::string directory;  // RunOptions::directory on every machine; absolute, or empty
   std::vector<std::string> command_line;
 };
 
-// Runs the lab on the scenario's hosts and returns the results of all of them. Every node must have
-// a host (PlaceNodes()). Throws Error with the first reason why there are none, EnvironmentError if
-// mpirun is missing or this build has no support for it, and sys::Interrupted.
+// Runs the lab on the scenario's machines and returns the results of all of them. Every node must
+// have a machine (PlaceNodes()). Throws Error with the first reason why there are none,
+// EnvironmentError if mpirun is missing or this build has no support for it, and sys::Interrupted.
 result::RunResult RunOnMachines(const scenario::Scenario& scenario, const LaunchRequest& request);
 
 }  // namespace viaduct::machines

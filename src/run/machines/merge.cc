@@ -53,21 +53,22 @@ void Worsen(std::optional<result::Timing>& timing, const std::optional<result::T
   }
 }
 
-// Whether the pipeline emulates on this host: each direction of a link between hosts is emulated on
-// its sender's host; on the receiver's host it also passes the engine, without any effect.
+// Whether the pipeline emulates on this machine: each direction of a link between machines is
+// emulated on its sender's machine; on the receiver's machine it also passes the engine, without
+// any effect.
 bool IsOwn(const Scenario& scenario, const result::PipelineResult& pipeline,
-           const std::string& host) {
+           const std::string& machine) {
   const auto link = std::ranges::find(scenario.links, pipeline.pair, &scenario::LinkSettings::name);
   if (link == scenario.links.end() || !scenario::IsBetweenMachines(scenario, *link)) return true;
   const size_t sender = pipeline.direction == "up" ? 0 : 1;
-  return scenario::MachineOf(scenario, link->nodes[sender]) == host;
+  return scenario::MachineOf(scenario, link->nodes[sender]) == machine;
 }
 
 void MergeEngine(const Scenario& scenario, std::optional<result::EngineResult>& all,
-                 std::optional<result::EngineResult> part, const std::string& host) {
+                 std::optional<result::EngineResult> part, const std::string& machine) {
   if (!part) return;
-  std::erase_if(part->pipelines, [&](const auto& one) { return !IsOwn(scenario, one, host); });
-  for (result::PortResult& port : part->ports) port.name = host + "/" + port.name;
+  std::erase_if(part->pipelines, [&](const auto& one) { return !IsOwn(scenario, one, machine); });
+  for (result::PortResult& port : part->ports) port.name = machine + "/" + port.name;
   if (!all) {
     all = std::move(part);
     return;
@@ -120,17 +121,17 @@ void MergeConvergence(result::Convergence& all, const result::Convergence& part)
   Append(all.unreachable, part.unreachable);
 }
 
-// The host's that measured it, with what all of them lost.
+// The machine's that measured it, with what all of them lost.
 void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<PartResult>& parts) {
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const scenario::Flow& flow = scenario.flows[i];
     const std::string& measures = scenario::MachineOf(
         scenario, flow.kind == scenario::Flow::Kind::kUdp ? flow.to : flow.from);
     for (const PartResult& part : parts) {
-      if (part.host == measures) all.flows[i] = part.result.flows.at(i);
+      if (part.machine == measures) all.flows[i] = part.result.flows.at(i);
     }
     for (const PartResult& part : parts) {
-      if (part.host == measures || !all.flows[i].error.empty()) continue;
+      if (part.machine == measures || !all.flows[i].error.empty()) continue;
       for (const auto& [place, packets] : part.result.flows.at(i).lost_at) {
         all.flows[i].Lose(place, packets);
       }
@@ -138,8 +139,9 @@ void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<Part
   }
 }
 
-// Returns the events in the order of their times. Both hosts of a link between hosts report each of
-// its events: the n-th change of one host to a state is the n-th of the other host to this state.
+// Returns the events in the order of their times. Both machines of a link between machines report
+// each of its events: the n-th change of one machine to a state is the n-th of the other machine to
+// this state.
 std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts) {
   std::map<std::tuple<std::string, std::string, int>, result::LinkEvent> merged;
   for (const PartResult& part : parts) {
@@ -158,22 +160,23 @@ std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts
 }
 
 result::HostResult Describe(const Scenario& scenario, const PartResult& part) {
-  result::HostResult host;
-  host.name = part.host;
-  host.address = scenario.machines[scenario::MachineNumber(scenario, part.host)].address.ToString();
+  result::HostResult machine;
+  machine.name = part.machine;
+  machine.address =
+      scenario.machines[scenario::MachineNumber(scenario, part.machine)].address.ToString();
   for (const auto& node : scenario.nodes) {
-    if (node.on_machine == part.host) host.nodes.push_back(node.name);
+    if (node.on_machine == part.machine) machine.nodes.push_back(node.name);
   }
-  host.cpu = part.result.environment.cpu;
-  host.kernel = part.result.environment.kernel;
+  machine.cpu = part.result.environment.cpu;
+  machine.kernel = part.result.environment.kernel;
   constexpr double kMillisecond = 1e6;
   const auto drift = static_cast<double>(part.clock_after.ahead - part.clock.ahead);
-  host.clock_ahead = static_cast<double>(part.clock.ahead) / kMillisecond;
+  machine.clock_ahead = static_cast<double>(part.clock.ahead) / kMillisecond;
   // The correction is that of before the traffic.
-  host.clock_error =
+  machine.clock_error =
       (static_cast<double>(std::max(part.clock.error, part.clock_after.error)) + std::abs(drift)) /
       kMillisecond;
-  return host;
+  return machine;
 }
 
 }  // namespace
@@ -181,7 +184,7 @@ result::HostResult Describe(const Scenario& scenario, const PartResult& part) {
 RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   RunResult all = parts.front().result;
   all.engine.reset();
-  MergeEngine(scenario, all.engine, parts.front().result.engine, parts.front().host);
+  MergeEngine(scenario, all.engine, parts.front().result.engine, parts.front().machine);
   for (size_t i = 1; i < parts.size(); ++i) {
     const RunResult& part = parts[i].result;
     all.setup_seconds = std::max(all.setup_seconds.value_or(0), part.setup_seconds.value_or(0));
@@ -189,7 +192,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
     MergeConvergence(all.convergence, part.convergence);
     Append(all.programs, part.programs);
     Append(all.failures, part.failures);
-    MergeEngine(scenario, all.engine, part.engine, parts[i].host);
+    MergeEngine(scenario, all.engine, part.engine, parts[i].machine);
     MergeSimulator(all.simulator, part.simulator);
     all.data_planes.insert(part.data_planes.begin(), part.data_planes.end());
     if (part.neighbour_discards) {
@@ -207,7 +210,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);
-  // Takes the worst verdict of a host: in the sums, the losses of one host may be few.
+  // Takes the worst verdict of a machine: in the sums, the losses of one machine may be few.
   for (const PartResult& part : parts) {
     all.verdict = result::Worse(all.verdict, part.result.verdict);
     if (all.engine && part.result.engine) {

@@ -10,7 +10,7 @@ using testing::ElementsAre, testing::Contains;
 
 const char kTwoHosts[] = R"(
 mode: offload
-hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
+machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}
 nodes: {a: {on_machine: h1}, b: {on_machine: h2}}
 links: [{pair: [a, b], spec: delay=1ms}]
 flows: [{type: udp, from: a, to: b, rate: 1Mbit}, {type: ping, from: a, to: b}]
@@ -27,9 +27,9 @@ result::Timing TimingOf(uint64_t events, int64_t p99_ns) {
 class MergeTest : public testing::Test {
  protected:
   MergeTest() : scenario_(scenario::Parse(kTwoHosts, "two.yaml")) {
-    for (const char* host : {"h1", "h2"}) {
+    for (const char* machine : {"h1", "h2"}) {
       PartResult& part = parts_.emplace_back();
-      part.host = host;
+      part.machine = machine;
       part.result.scenario.mode = "offload";
       part.result.flows.resize(2);
       part.result.engine.emplace();
@@ -99,7 +99,7 @@ TEST_F(MergeTest, WhatFailedOnOneHostIsNotValid) {
 TEST_F(MergeTest, WhatNothingMeasuredIsNotJudged) {
   const result::RunResult all = Merge(scenario_, parts_);
   EXPECT_EQ(all.verdict, result::Verdict::kNotJudged);
-  EXPECT_THAT(all.not_judged, Contains("the network between the hosts"));
+  EXPECT_THAT(all.not_judged, Contains("the network between the machines"));
 }
 
 TEST_F(MergeTest, ADirectionOfALinkBetweenHostsIsThatOfItsSendersHost) {
@@ -137,7 +137,7 @@ TEST_F(MergeTest, QuickChangesOfALinkAreEvents) {
                           {.link = "a-b", .change = "down", .at = 1.002},
                           {.link = "a-b", .change = "up", .at = 1.003}};
   }
-  // An event of a link within one host is reported by that host.
+  // An event of a link within one machine is reported by that machine.
   parts_[0].result.events.push_back({.link = "c-d", .change = "down", .at = 0.5});
   const auto events = Merge(scenario_, parts_).events;
   ASSERT_EQ(events.size(), 5U);

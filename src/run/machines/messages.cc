@@ -25,7 +25,8 @@ using fields::Key;
 using fields::KeysOf;
 using fields::WhenSet;
 
-constexpr ipc::Dialogue kRanks{"type", "another host", "install the same viaduct on all hosts"};
+constexpr ipc::Dialogue kRanks{"type", "another machine",
+                               "install the same viaduct on all machines"};
 
 }  // namespace
 
@@ -43,7 +44,7 @@ KeysOf<Given> Given::Keys() {
 
 KeysOf<Meet> Meet::Keys() {
   static constexpr Key<Meet> kKeys[] = {Always<&Meet::stage>("stage", "text", "its name"),
-                                        WhenSet<&Meet::host>("host", "text", "this host")};
+                                        WhenSet<&Meet::machine>("machine", "text", "this machine")};
   return kKeys;
 }
 
@@ -51,8 +52,8 @@ KeysOf<Met> Met::Keys() {
   static constexpr Key<Met> kKeys[] = {
       Always<&Met::stage>("stage", "text", "its name"),
       Always<&Met::start>("start", "ns", "when what follows begins"),
-      WhenSet<&Met::clocks>("clocks", "ns, by host", "how far they are ahead"),
-      WhenSet<&Met::ranks>("ranks", "numbers, by host", "of MPI")};
+      WhenSet<&Met::clocks>("clocks", "ns, by machine", "how far they are ahead"),
+      WhenSet<&Met::ranks>("ranks", "numbers, by machine", "of MPI")};
   return kKeys;
 }
 
@@ -74,7 +75,7 @@ KeysOf<SenderEnded> SenderEnded::Keys() {
 
 KeysOf<PartDone> PartDone::Keys() {
   static constexpr Key<PartDone> kKeys[] = {
-      Always<&PartDone::result>("result", "a map", "of this host's part")};
+      Always<&PartDone::result>("result", "a map", "of this machine's part")};
   return kKeys;
 }
 

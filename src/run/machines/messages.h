@@ -1,4 +1,4 @@
-// The messages between the runs on a lab's hosts: JSON objects with a "type". Rank 0 conducts. A
+// The messages between the runs on a lab's machines: JSON objects with a "type". Rank 0 conducts. A
 // further message needs a struct, a table of its keys, and a place in the variant.
 #pragma once
 
@@ -29,21 +29,21 @@ struct Given {
   static fields::KeysOf<Given> Keys();
 };
 
-// To rank 0: this host has reached a stage; for the first one with the host's name.
+// To rank 0: this machine has reached a stage; for the first one with the machine's name.
 struct Meet {
   static constexpr char kName[] = "meet";
   std::string stage;
-  std::string host = {};
+  std::string machine = {};
   static fields::KeysOf<Meet> Keys();
 };
 
-// Rank 0 to all: every host has reached the stage.
+// Rank 0 to all: every machine has reached the stage.
 struct Met {
   static constexpr char kName[] = "met";
   std::string stage;
   int64_t start = 0;                           // time of the next stage's start: ns, rank 0's clock
-  std::map<std::string, int64_t> clocks = {};  // first stage: by host, see ClockReading
-  std::map<std::string, int> ranks = {};       // first stage: by host
+  std::map<std::string, int64_t> clocks = {};  // first stage: by machine, see ClockReading
+  std::map<std::string, int> ranks = {};       // first stage: by machine
   static fields::KeysOf<Met> Keys();
 };
 
@@ -61,14 +61,14 @@ struct RoutesConverged {
   static fields::KeysOf<RoutesConverged> Keys();
 };
 
-// To the host of a flow's receiver: its sender has ended.
+// To the machine of a flow's receiver: its sender has ended.
 struct SenderEnded {
   static constexpr char kName[] = "flow";
   run::RemoteSender sender;
   static fields::KeysOf<SenderEnded> Keys();
 };
 
-// To rank 0: the result of this host's part.
+// To rank 0: the result of this machine's part.
 struct PartDone {
   static constexpr char kName[] = "result";
   result::RunResult result;
@@ -83,13 +83,13 @@ struct Failed {
   static fields::KeysOf<Failed> Keys();
 };
 
-// To rank 0: everything on this host is removed.
+// To rank 0: everything on this machine is removed.
 struct Bye {
   static constexpr char kName[] = "bye";
   static fields::KeysOf<Bye> Keys();
 };
 
-// Rank 0 to all: everything on all hosts is removed.
+// Rank 0 to all: everything on all machines is removed.
 struct End {
   static constexpr char kName[] = "end";
   static fields::KeysOf<End> Keys();
@@ -104,18 +104,19 @@ std::string Encode(const RankMessage& message);
 // known message.
 RankMessage Decode(std::string_view text);
 
-// The end of the error message if a host's program has ended without a reason.
+// The end of the error message if a machine's program has ended without a reason.
 inline constexpr char kEnded[] = "viaduct's processes there have ended";
 
-// The end of the error message if a host has sent nothing for kMaxSilence.
+// The end of the error message if a machine has sent nothing for kMaxSilence.
 inline constexpr char kSilent[] =
     "nothing was heard of it for 10 s (frozen, or its network is down)";
 static_assert(kMaxSilence == 10);
 
 // The error of a program that mpirun ended.
-inline constexpr char kConnectionEnded[] = "the connection to the other hosts (mpirun) has ended";
+inline constexpr char kConnectionEnded[] =
+    "the connection to the other machines (mpirun) has ended";
 
-// Printed by rank 0 on standard error when all hosts have connected.
-inline constexpr char kAllThere[] = "viaduct rank: all hosts are there";
+// Printed by rank 0 on standard error when all machines have connected.
+inline constexpr char kAllThere[] = "viaduct rank: all machines are there";
 
 }  // namespace viaduct::machines

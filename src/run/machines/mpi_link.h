@@ -1,4 +1,5 @@
-// The connection of a host's run to the runs of the other hosts, through viaduct-mpi (mpi_main.cc).
+// The connection of a machine's run to the runs of the other machines, through viaduct-mpi
+// (mpi_main.cc).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// viaduct-mpi PROGRAM ARGUMENT...: the process that mpirun starts on each host of a lab. It starts
-// the program, which does not know MPI, and carries messages between it and the other ranks'
+// viaduct-mpi PROGRAM ARGUMENT...: the process that mpirun starts on each machine of a lab. It
+// starts the program, which does not know MPI, and carries messages between it and the other ranks'
 // programs.
 //
 // The program's standard input is a socket to this process, for both directions; descriptor 3 is

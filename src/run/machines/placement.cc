@@ -139,24 +139,25 @@ class Graph {
   std::map<size_t, std::map<size_t, double>> edges_;
 };
 
-// Returns each part's host: if possible, the one on which the user has put nodes of the part.
-std::vector<size_t> HostsOfParts(const Scenario& scenario, const Graph& graph,
-                                 const std::vector<idx_t>& parts) {
-  const size_t hosts = scenario.machines.size();
-  std::vector<std::vector<int>> votes(hosts, std::vector<int>(hosts));
+// Returns each part's machine: if possible, the one on which the user has put nodes of the part.
+std::vector<size_t> MachinesOfParts(const Scenario& scenario, const Graph& graph,
+                                    const std::vector<idx_t>& parts) {
+  const size_t machines = scenario.machines.size();
+  std::vector<std::vector<int>> votes(machines, std::vector<int>(machines));
   for (const auto& node : scenario.nodes) {
     if (node.on_machine.empty()) continue;
     ++votes[parts[graph.VertexOf(node.name)]][scenario::MachineNumber(scenario, node.on_machine)];
   }
-  std::vector<size_t> order(hosts), result(hosts, hosts);
+  std::vector<size_t> order(machines), result(machines, machines);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(),
                            [&](size_t part) { return std::ranges::max(votes[part]); });
-  std::vector<bool> taken(hosts);
+  std::vector<bool> taken(machines);
   for (const size_t part : order) {
-    size_t best = hosts;
-    for (size_t host = 0; host < hosts; ++host) {
-      if (!taken[host] && (best == hosts || votes[part][host] > votes[part][best])) best = host;
+    size_t best = machines;
+    for (size_t machine = 0; machine < machines; ++machine) {
+      if (!taken[machine] && (best == machines || votes[part][machine] > votes[part][best]))
+        best = machine;
     }
     taken[best] = true;
     result[part] = best;
@@ -167,7 +168,7 @@ std::vector<size_t> HostsOfParts(const Scenario& scenario, const Graph& graph,
 void Partition(Scenario& scenario) {
   Graph graph(scenario);
   const std::vector<idx_t> parts = graph.Partition(scenario.machines.size());
-  const std::vector<size_t> hosts = HostsOfParts(scenario, graph, parts);
+  const std::vector<size_t> machines = MachinesOfParts(scenario, graph, parts);
   std::map<size_t, std::string> given;  // the key is the vertex
   for (const auto& node : scenario.nodes) {
     if (!node.on_machine.empty()) given.emplace(graph.VertexOf(node.name), node.on_machine);
@@ -177,7 +178,7 @@ void Partition(Scenario& scenario) {
     const size_t vertex = graph.VertexOf(node.name);
     const auto own = given.find(vertex);
     node.on_machine =
-        own != given.end() ? own->second : scenario.machines[hosts[parts[vertex]]].name;
+        own != given.end() ? own->second : scenario.machines[machines[parts[vertex]]].name;
   }
 }
 
@@ -200,11 +201,11 @@ void PlaceNodes(Scenario& scenario) {
   if (std::ranges::any_of(scenario.nodes, [](const auto& n) { return n.on_machine.empty(); })) {
     Partition(scenario);
   }
-  for (const scenario::Machine& host : scenario.machines) {
-    const auto is_its = [&](const auto& node) { return node.on_machine == host.name; };
+  for (const scenario::Machine& machine : scenario.machines) {
+    const auto is_its = [&](const auto& node) { return node.on_machine == machine.name; };
     if (std::ranges::any_of(scenario.nodes, is_its)) continue;
-    throw UsageError(
-        fmt::format("{}: host {} has no node; take it out of hosts", scenario.file, host.name));
+    throw UsageError(fmt::format("{}: machine {} has no node; take it out of machines",
+                                 scenario.file, machine.name));
   }
   scenario::CheckPlaces(scenario);
 }

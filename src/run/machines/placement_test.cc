@@ -36,12 +36,12 @@ TEST(Placement, GivenPlacesStay) {
 
 TEST(Placement, EveryHostHasANode) {
   EXPECT_THAT(ErrorIn("nodes: {a: {on_machine: h1}, b: {on_machine: h1}}\nlinks: [{line: all}]"),
-              HasSubstr("host h2 has no node"));
+              HasSubstr("machine h2 has no node"));
 }
 
 TEST(Placement, ASharedLinkIsOnOneHost) {
   EXPECT_THAT(ErrorIn("nodes: {a: {on_machine: h1}, b: {on_machine: h2}}\nlinks: [{shared: all}]"),
-              HasSubstr("on several hosts; give them the same on_machine"));
+              HasSubstr("on several machines; give them the same on_machine"));
 }
 
 #ifdef VIADUCT_HAS_METIS

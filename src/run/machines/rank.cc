@@ -74,7 +74,7 @@ class Rank {
     scenario_.hash = given.hash;
     machines_.Enter(scenario_);
     if (link_.rank() == 0) std::fprintf(stderr, "%s\n", kAllThere);
-    part_ = scenario::PartOf(scenario_, machines_.host());
+    part_ = scenario::PartOf(scenario_, machines_.machine());
     need_root_();
     run::RunOptions options;
     options.quiet = link_.rank() != 0 || given.quiet;
@@ -85,11 +85,11 @@ class Rank {
   }
 
   void Report(const Failure& failure) {
-    const std::string& host = machines_.host();
+    const std::string& machine = machines_.machine();
     std::string error = failure.error;
-    if (!host.empty() && !error.starts_with("host "))
-      error = fmt::format("host {}: {}", host, error);
-    if (host.empty() && !error.starts_with("rank ")) {
+    if (!machine.empty() && !error.starts_with("machine "))
+      error = fmt::format("machine {}: {}", machine, error);
+    if (machine.empty() && !error.starts_with("rank ")) {
       std::array<char, 256> name{};
       gethostname(name.data(), name.size() - 1);
       error = fmt::format("rank {} ({}): {}", link_.rank(), name.data(), error);
@@ -131,11 +131,11 @@ class Rank {
     std::vector<PartResult> parts;
     for (const auto& [rank, result] : conductor.results()) {
       parts.push_back(
-          {conductor.HostOf(rank), result, conductor.clocks().at(rank), after.at(rank)});
+          {conductor.NameOf(rank), result, conductor.clocks().at(rank), after.at(rank)});
     }
-    if (parts.size() != scenario_.machines.size()) throw Error("a host has sent no results");
+    if (parts.size() != scenario_.machines.size()) throw Error("a machine has sent no results");
     std::ranges::sort(parts, {}, [&](const PartResult& part) {
-      return scenario::MachineNumber(scenario_, part.host);
+      return scenario::MachineNumber(scenario_, part.machine);
     });
     return Merge(scenario_, std::move(parts));
   }

@@ -14,7 +14,7 @@
 namespace viaduct::machines {
 namespace {
 
-constexpr Duration kCleanUpTimeout = Duration::Seconds(30);  // for the clean-up on all hosts
+constexpr Duration kCleanUpTimeout = Duration::Seconds(30);  // for the clean-up on all machines
 
 }  // namespace
 
@@ -32,27 +32,27 @@ void RankMachines::Enter(const scenario::Scenario& scenario) {
     own.insert(address.address.address);
   }
   std::string all;
-  for (const scenario::Machine& host : scenario.machines) {
-    if (own.contains(host.address)) host_ = host.name;
-    all += (all.empty() ? "" : ", ") + host.address.ToString();
+  for (const scenario::Machine& machine : scenario.machines) {
+    if (own.contains(machine.address)) machine_ = machine.name;
+    all += (all.empty() ? "" : ", ") + machine.address.ToString();
   }
   if (conductor_) {
     conductor_->SetScenario(scenario);
     link_.MeasureClocks();
   }
-  if (host_.empty()) {
+  if (machine_.empty()) {
     throw UsageError(fmt::format(
-        "rank {}: this machine has none of the hosts' addresses ({}); see hosts in the file",
+        "rank {}: this machine has none of the machines' addresses ({}); see machines in the file",
         link_.rank(), all));
   }
-  Send(0, machines::Meet{"hello", host_});
+  Send(0, machines::Meet{"hello", machine_});
   WaitFor([this] { return met_.contains("hello"); });
   clocks_ = met_["hello"].clocks;
   ranks_ = met_["hello"].ranks;
 }
 
 bool RankMachines::IsLocal(const std::string& node) const {
-  return scenario::MachineOf(*scenario_, node) == host_;
+  return scenario::MachineOf(*scenario_, node) == machine_;
 }
 
 void RankMachines::Join(sys::EventLoop& loop) {
@@ -84,10 +84,10 @@ void RankMachines::WaitFor(const std::function<bool()>& condition) {
 }
 
 std::string RankMachines::NameOfLeader() const {
-  for (const auto& [host, rank] : ranks_) {
-    if (rank == 0) return "host " + host;
+  for (const auto& [machine, rank] : ranks_) {
+    if (rank == 0) return "machine " + machine;
   }
-  return "the host of rank 0";
+  return "the machine of rank 0";
 }
 
 void RankMachines::Take(const MpiLink::Frame& frame) {
@@ -142,7 +142,7 @@ void RankMachines::Meet(const std::string& stage) {
 
 Instant RankMachines::MeetToStart() {
   Meet("start");
-  return Instant::FromNanoseconds(met_["start"].start + clocks_.at(host_));
+  return Instant::FromNanoseconds(met_["start"].start + clocks_.at(machine_));
 }
 
 void RankMachines::ReportRoutes(const scenario::Passages& passages) { Send(0, Routes{passages}); }
@@ -158,7 +158,7 @@ void RankMachines::OnSenderEnded(std::function<void(const run::RemoteSender&)> t
 }
 
 Duration RankMachines::ClockAhead(const std::string& node) const {
-  return Duration::Nanoseconds(clocks_.at(host_) -
+  return Duration::Nanoseconds(clocks_.at(machine_) -
                                clocks_.at(scenario::MachineOf(*scenario_, node)));
 }
 

@@ -1,4 +1,4 @@
-// Reaches a run's other hosts (run::Machines) through viaduct-mpi.
+// Reaches a run's other machines (run::Machines) through viaduct-mpi.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ class RankMachines : public run::Machines {
  public:
   explicit RankMachines(MpiLink& link);
 
-  // Finds this machine among the scenario's hosts by its address, and waits until the other hosts
-  // have done so. `scenario` is the whole one, with a host for each node, and must outlive this
-  // object. Throws UsageError if this machine has none of the addresses.
+  // Finds this machine among the scenario's machines by its address, and waits until the other
+  // machines have done so. `scenario` is the whole one, with a machine for each node, and must
+  // outlive this object. Throws UsageError if this machine has none of the addresses.
   void Enter(const scenario::Scenario& scenario);
 
-  const std::string& host() const override { return host_; }
+  const std::string& machine() const override { return machine_; }
   bool IsLocal(const std::string& node) const override;
   void Join(sys::EventLoop& loop) override;
   void Leave() override;
@@ -42,7 +42,7 @@ class RankMachines : public run::Machines {
   void Send(int to, const RankMessage& message);
   // Waits until rank 0 has sent the scenario to run. Throws as the loop's Run() does after Join().
   Given AwaitScenario();
-  // Waits until everything is removed on all hosts; ignores failures.
+  // Waits until everything is removed on all machines; ignores failures.
   void AwaitEnd();
 
   // Whether rank 0 has ended, or counts as gone.
@@ -61,14 +61,14 @@ class RankMachines : public run::Machines {
 
   MpiLink& link_;
   const scenario::Scenario* scenario_ = nullptr;
-  std::string host_;
+  std::string machine_;
   sys::EventLoop* loop_ = nullptr;
   std::optional<Conductor> conductor_;
   std::map<std::string, Met> met_;  // the key is the stage
   std::optional<Given> given_;
   bool all_ended_ = false;                 // End
-  std::map<std::string, int64_t> clocks_;  // the key is the host
-  std::map<std::string, int> ranks_;       // the key is the host
+  std::map<std::string, int64_t> clocks_;  // the key is the machine
+  std::map<std::string, int> ranks_;       // the key is the machine
   std::vector<ClockReading> measured_;
   std::vector<run::RemoteSender> early_;  // received before OnSenderEnded() was called
   std::function<void(const scenario::Go&)> converged_;

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/utc_time.h"
-#include "scenario/words.h"
+#include "scenario/text/words.h"
 
 namespace viaduct::run {
 namespace {

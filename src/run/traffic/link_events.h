@@ -12,7 +12,7 @@ namespace viaduct::run {
 
 class LinkEvents {
  public:
-  // All must outlive this object. Each host changes its own end of links between hosts
+  // All must outlive this object. Each host changes its own end of links between machines
   // (`machines`). `engine` and `captures` may be null if no event needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
              Captures* captures, Machines* machines = nullptr,

@@ -10,7 +10,7 @@
 #include "scenario/drain.h"
 #include "scenario/events.h"
 #include "scenario/multicast.h"
-#include "scenario/words.h"
+#include "scenario/text/words.h"
 #include "sys/process/find_program.h"
 
 namespace viaduct::run {
@@ -123,7 +123,7 @@ bool TrafficRunner::Done() const {
 
 std::string TrafficRunner::Describe() const {
   std::string text =
-      // On several hosts the start may be in the future.
+      // On several machines the start may be in the future.
       fmt::format("{:.0f} of {:.0f} s", std::max(SinceStart(), 0.0),
                   scenario_.duration.ToSeconds());
   for (const FlowState& flow : flows_) {

@@ -26,8 +26,8 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  // All must outlive this object. `machines`: the other hosts, if there are some; each host runs
-  // the end of a flow between hosts that is in its nodes.
+  // All must outlive this object. `machines`: the other machines, if there are some; each host runs
+  // the end of a flow between machines that is in its nodes.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
                 LinkEvents links, Progress& progress, Machines* machines = nullptr);
   ~TrafficRunner();
@@ -46,7 +46,7 @@ class TrafficRunner {
   // Describes the current activity, for the status line.
   std::string Describe() const;
   // Makes the running flows end and report their measurements; nothing else is begun any more. Not
-  // for flows between hosts. FlowsDone() becomes true as usual.
+  // for flows between machines. FlowsDone() becomes true as usual.
   void EndEarly();
   // Stops all flows and programs. Foreground programs that must be stopped count as failed.
   void Finish();

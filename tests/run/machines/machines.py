@@ -66,7 +66,7 @@ class Machine:
 
 @dataclass
 class Machines:
-    """Several hosts on one network."""
+    """Several machines on one network."""
 
     all: list[Machine]
     folder: Path
@@ -93,7 +93,7 @@ class Machines:
             else f"{m.name}: {{address: 'fd00:aa::{m.address.split('.')[-1]}', login: {m.address}}}"
             for m in self.all
         )
-        return "hosts: {" + ", ".join(settings) + "}"
+        return "machines: {" + ", ".join(settings) + "}"
 
     def demote(self, machine: Machine) -> None:
         """Who logs in there has no rights, and cannot get any."""

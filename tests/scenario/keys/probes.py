@@ -64,7 +64,7 @@ MORE = (
 ROUTED = (*GROUP, "multicast=[{node: n1, source: n0, group: 239.1.1.1, from: core, to: [more]}]")
 EVENT = (PING, "events=[{at: 50ms, link: core, state: down}]")
 SPEC = (PING, "links.0.spec=delay=1ms")
-HOSTS = "hosts={x: {address: 192.0.2.1}, y: {address: 192.0.2.2}}"
+MACHINES = "machines={x: {address: 192.0.2.1}, y: {address: 192.0.2.2}}"
 CLASSES = "links.0.classes=[{name: some, filter: icmp, spec: delay=30ms}]"
 OLSR = ("routing={protocol: OLSR}", "convergence={required: false, timeout: 20s}")
 
@@ -103,10 +103,11 @@ PROBES = {
     "hub": Probe("hub={readers: 2}"),
     "hub.readers": Probe("hub.readers=2"),
     "hub.queue": Probe("hub.queue=5000"),
-    "hosts": Probe(HOSTS),
-    "hosts.NAME": Probe("hosts.x={address: 192.0.2.9}", (HOSTS,)),
-    "hosts.NAME.address": Probe("hosts.x.address=192.0.2.9", (HOSTS,)),
-    "hosts.NAME.login": Probe("hosts.x.login=me@x.example", (HOSTS,)),
+    "machines": Probe(MACHINES),
+    "hosts": Probe(MACHINES.replace("machines", "hosts")),
+    "machines.NAME": Probe("machines.x={address: 192.0.2.9}", (MACHINES,)),
+    "machines.NAME.address": Probe("machines.x.address=192.0.2.9", (MACHINES,)),
+    "machines.NAME.login": Probe("machines.x.login=me@x.example", (MACHINES,)),
     "nodes": Probe(
         "nodes={count: 3, h: {host: true, gateway: n0}, c: {remote: any}}",
         ("links=[{line: all}, {pair: [h, n0]}, {pair: [c, n0]}]",),
@@ -136,7 +137,8 @@ PROBES = {
     "nodes.NAME.remote": Probe("nodes.c.remote=192.0.2.7"),
     "nodes.NAME.vni": Probe("nodes.c.vni=9"),
     "nodes.NAME.loopback": Probe("nodes.n1.loopback=10.255.0.9", (PING, "captures=[core]")),
-    "nodes.NAME.on_host": Probe("nodes.n1.on_host=y", (HOSTS, "nodes.n1.on_host=x")),
+    "nodes.NAME.on_host": Probe("nodes.n1.on_host=y", (MACHINES, "nodes.n1.on_host=x")),
+    "nodes.NAME.on_machine": Probe("nodes.n1.on_machine=y", (MACHINES, "nodes.n1.on_machine=x")),
     "nodes.NAME.position": Probe("nodes.n1.position=[90, 5.5, 2]", WIFI),
     "nodes.NAME.waypoints": Probe("nodes.n1.waypoints=[0s 10 0, 100ms 100000 0]", WIFI),
     "mobility": Probe("mobility={layout: line, spacing: 1000}", WIFI),

@@ -11,9 +11,9 @@ from pathlib import Path
 import kernels
 import pytest
 from labs import Done, viaduct
-from probes import BASE, HOSTS, PROBES
+from probes import BASE, MACHINES, PROBES
 
-COMMANDS = ("simulate", "traditional", "emulate", "offload", "up", "hub", "several hosts")
+COMMANDS = ("simulate", "traditional", "emulate", "offload", "up", "hub", "several machines")
 REAL = ("traditional", "emulate", "offload")
 
 INVISIBLE = {
@@ -26,12 +26,16 @@ INVISIBLE = {
 """Keys that mode simulate honours, without a difference in what is measured."""
 
 UNTRIED = {
-    "nodes.NAME.on_host": "hosts are refused before their nodes",
-    "hosts.NAME": "",
-    "hosts.NAME.address": "",
-    "hosts.NAME.login": "",
+    "nodes.NAME.on_machine": "machines are refused before their nodes",
+    "nodes.NAME.on_host": "the same",
+    "machines.NAME": "",
+    "machines.NAME.address": "",
+    "machines.NAME.login": "",
 }
 """Keys inside of one that is refused by itself."""
+
+FORMER = {"hosts": "machines"}
+"""Keys by another name, in which messages have the present one."""
 
 
 @cache
@@ -69,7 +73,7 @@ def run(folder: Path, command: str, *assignments: str) -> Done:
         return viaduct("up", *words, "--set", "mode=offload", cwd=folder)
     if command == "hub":
         return viaduct("hub", *words, "--port", "0", "--duration", "10ms", cwd=folder)
-    if command == "several hosts":
+    if command == "several machines":
         return viaduct("run", *words, "--mode", "offload", "--print", cwd=folder)
     return viaduct("run", *words, "--mode", command, "--json", "probe.json", cwd=folder)
 
@@ -89,7 +93,7 @@ def test_more_than_one_command_refuses_something() -> None:
 def is_refused_by_itself(key: str, command: str) -> bool:
     """Rather than with what it is inside of."""
     return key not in UNTRIED and not (
-        command == "several hosts" and key.startswith("links[].wifi.")
+        command == "several machines" and key.startswith("links[].wifi.")
     )
 
 
@@ -102,10 +106,10 @@ def test_what_is_refused_is_named(tmp_path: Path, key: str, command: str) -> Non
     probe = PROBES[key]
     others = ("captures", "stack=kernel", "multicast")  # refused by themselves
     beside = [each for each in probe.beside if not each.startswith(others)]
-    if command == "several hosts":
-        beside = [HOSTS, *beside]
+    if command == "several machines":
+        beside = [MACHINES, *beside]
     refused = run(tmp_path, command, *beside, probe.change).expect(2)
-    names = re.sub(r"\[\]|NAME\.", "", key).split(".")
+    names = re.sub(r"\[\]|NAME\.", "", FORMER.get(key, key)).split(".")
     assert any(name in refused.errors for name in names), refused.errors
     assert not (tmp_path / "probe.json").exists()
 
@@ -143,7 +147,7 @@ def test_what_has_no_meaning_in_mode_simulate_changes_nothing(tmp_path: Path, ke
 
 def is_known_before(change: str, command: str) -> bool:
     """Whether this machine has what the key names."""
-    return "vdnone" not in change and not (command == "up" and change.startswith("hosts"))
+    return "vdnone" not in change and not (command == "up" and change.startswith("machines"))
 
 
 @pytest.mark.parametrize(("key", "mode"), cases("y", *REAL))

@@ -1,4 +1,4 @@
-#include "scenario/value.h"
+#include "scenario/text/value.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>

@@ -1,4 +1,4 @@
-"""A lab on several hosts, of which some are not as they should be, or fail."""
+"""A lab on several machines, of which some are not as they should be, or fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from machines import Machine, Machines, machines
 TWO = """
 mode: offload
 duration: 60s
-nodes: {n0: {on_host: h1}, n1: {on_host: h1}, n2: {on_host: h2}, n3: {on_host: h2}}
+nodes: {n0: {on_machine: h1}, n1: {on_machine: h1}, n2: {on_machine: h2}, n3: {on_machine: h2}}
 links: [{line: all}]
 """
 FLOW = "flows: [{type: udp, from: n0, to: n3, rate: 1Mbit}]"
@@ -140,7 +140,7 @@ def test_a_host_without_rights(scenario: Callable[[str], Path]) -> None:
         hosts.demote(hosts.all[1])
         run = hosts.start("run", scenario(TWO + FLOW + FAST_OLSR + hosts.hosts()))
         assert run.wait() == 3, run.text
-        assert "host h2: " in run.text
+        assert "machine h2: " in run.text
         assert "root" in run.text
         assert len(run.text.strip().splitlines()) == 1, run.text
         hosts.await_nothing_left()
@@ -187,7 +187,7 @@ def test_a_host_is_frozen(scenario: Callable[[str], Path], tmp_path: Path, numbe
     """Its kernel still answers: it is missed all the same, named, and cleans up when it goes on."""
     with machines(3) as hosts:
         text = TWO.replace("{line: all}", "{line: all}").replace(
-            "n3: {on_host: h2}", "n3: {on_host: h3}"
+            "n3: {on_machine: h2}", "n3: {on_machine: h3}"
         )
         run = hosts.start(
             "run", scenario(text + FLOW + FAST_OLSR + hosts.hosts()), "--json", tmp_path / "o.json"

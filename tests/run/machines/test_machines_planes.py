@@ -1,4 +1,4 @@
-"""A lab on several hosts: data planes, modes, and the family of the network between the hosts."""
+"""A lab on several machines: data planes, modes, and the family of the network between the hosts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LINE = """
 duration: 4s
 addressing: {ipv6: "fd00::/48"}
 nodes:
-  n0: {on_host: h1}
-  n1: {on_host: h1}
-  n2: {on_host: h2}
-  n3: {on_host: h2}
+  n0: {on_machine: h1}
+  n1: {on_machine: h1}
+  n2: {on_machine: h2}
+  n3: {on_machine: h2}
 links:
   - {pair: [n0, n1]}
   - {pair: [n1, n2], up: delay=20ms}

@@ -1,4 +1,4 @@
-#include "scenario/words.h"
+#include "scenario/text/words.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-"""One lab on several hosts, which namespaces of this machine stand for."""
+"""One lab on several machines, which namespaces of this machine stand for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LINE = """
 mode: offload
 duration: 6s
 nodes:
-  n0: {on_host: h1}
-  n1: {on_host: h1}
-  n2: {on_host: h2}
-  n3: {on_host: h2}
+  n0: {on_machine: h1}
+  n1: {on_machine: h1}
+  n2: {on_machine: h2}
+  n3: {on_machine: h2}
 links:
   - {line: all}
 flows:
@@ -36,7 +36,7 @@ def test_two_hosts(scenario: Callable[[str], Path], tmp_path: Path) -> None:
         assert run.wait() == 0, run.text
         out = results(tmp_path / "out.json")
         assert out["convergence"]["reachable"] == 12
-        assert "12 of 12 pairs reach" in run.text, "of all hosts, as in the results"
+        assert "12 of 12 pairs reach" in run.text, "of all machines, as in the results"
         assert [flow["received"] for flow in out["flows"][::2]] == [
             flow["sent"] for flow in out["flows"][::2]
         ]
@@ -123,10 +123,10 @@ events: [{link: n0-n3, at: 2s, state: down}]
 def test_refusals(scenario: Callable[[str], Path]) -> None:
     """One line each, and nothing is left."""
     for text, words in (
-        ("hosts: {h1: {address: 192.0.2.1}, h2: {}}", "hosts.h2 needs address"),
-        ("hosts: {h1: {address: 192.0.2.1}}", "there is no host 'h2'"),
-        ("hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.1}}", "given twice"),
-        ("hosts: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}, x: {address: 192.0.2.3}}",
+        ("machines: {h1: {address: 192.0.2.1}, h2: {}}", "machines.h2 needs address"),
+        ("machines: {h1: {address: 192.0.2.1}}", "there is no machine 'h2'"),
+        ("machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.1}}", "given twice"),
+        ("machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}, x: {address: 192.0.2.3}}",
          "host x has no node"),
     ):  # fmt: skip
         done = viaduct("run", scenario(LINE + FAST_OLSR + text))
@@ -140,5 +140,5 @@ def test_refusals(scenario: Callable[[str], Path]) -> None:
         wrong = hosts.hosts().replace("192.0.2.2}", "192.0.2.9, login: 192.0.2.2}")
         run = hosts.start("run", scenario(LINE + FAST_OLSR + wrong))
         assert run.wait() == 2, run.text
-        assert "none of the hosts' addresses" in run.text, run.text
+        assert "none of the machines' addresses" in run.text, run.text
         hosts.await_nothing_left()
