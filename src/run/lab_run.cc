@@ -50,7 +50,7 @@ class LabRun final : public RunKind {
     LookAtLab();
     StartCaptures();
     results_.convergence = conversation_->WaitForConvergence();
-    if (machines_) machines_->Meet("converged");
+    machines_.Meet("converged");
     RunTraffic();
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
@@ -73,7 +73,7 @@ class LabRun final : public RunKind {
     std::map<std::string, int> nodes;
     for (const scenario::NodeSettings& node : scenario_.nodes) {
       if (node.data_plane == nullptr || node.data_plane->joined == nullptr) continue;
-      if (machines_ && !machines_->IsLocal(node.name)) continue;
+      if (!machines_.IsLocal(node.name)) continue;
       const nlohmann::json& choice = lab["data_planes"][node.name];
       ++nodes[fmt::format("{} ({})", choice["name"].get<std::string>(),
                           choice["reason"].get<std::string>())];
@@ -111,7 +111,7 @@ class LabRun final : public RunKind {
       traffic_->EndEarly();
       loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndTimeout);
     }
-    if (machines_) machines_->Meet("traffic");  // programs here may serve other hosts until then
+    machines_.Meet("traffic");  // programs here may serve other machines until then
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;

@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "base/result/run.h"
+#include "run/simulator/machines.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
-
-class Machines;
 
 struct RunOptions {
   bool quiet = false;
@@ -19,9 +18,9 @@ struct RunOptions {
   std::vector<std::string> command_line;  // recorded in the results
   // Mode simulate: times since convergence at which the run is paused for shells on kernel nodes.
   std::vector<Duration> pauses = {};
-  // Set if the run is that of one host's part of a lab (scenario::PartOf()): the other machines.
-  // Must outlive the run. Results are then those of this part.
-  Machines* machines = nullptr;
+  // For the run of one machine's part of a lab (scenario::PartOf()), whose results are those of this
+  // part: the other machines. Not null; must outlive the run.
+  Machines* machines = &Machines::Alone();
 };
 
 // Runs the scenario and returns the results with their verdicts. Throws sys::Interrupted, or Error

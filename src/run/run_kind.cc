@@ -30,7 +30,7 @@ std::vector<std::string> SpecsOf(const scenario::LinkSettings& link) {
 RunKind::RunKind(const scenario::Scenario& scenario, const RunOptions& options)
     : scenario_(scenario),
       options_(options),
-      machines_(options.machines),
+      machines_(*options.machines),
       begin_(MonotonicClock::Now()),
       progress_(stderr, options.quiet),
       program_(FindSimulator()) {}
@@ -46,7 +46,7 @@ result::RunResult RunKind::Execute() {
     throw;
   } catch (const NotConverged& error) {
     Abandon();
-    if (machines_) throw;  // rank 0 has the convergence of all hosts
+    if (machines_.AreSeveral()) throw;  // rank 0 has the convergence of all machines
     results_.convergence = error.convergence();
     results_.failures.push_back(error.what());
   } catch (const std::exception& error) {
@@ -105,21 +105,20 @@ void RunKind::Describe() {
 
 void RunKind::StartSimulator(UniqueFd broker) {
   loop_ = std::make_unique<sys::EventLoop>();
-  if (machines_) machines_->Join(*loop_);
-  simulator_ = std::make_unique<SimulatorProcess>(
-      SimulatorStart{.program = program_,
-                     .scenario = scenario_,
-                     .broker = std::move(broker),
-                     .captures = CaptureDirectory(),
-                     .pauses = options_.pauses,
-                     .machine = machines_ ? machines_->machine() : ""});
+  machines_.Join(*loop_);
+  simulator_ = std::make_unique<SimulatorProcess>(SimulatorStart{.program = program_,
+                                                                 .scenario = scenario_,
+                                                                 .broker = std::move(broker),
+                                                                 .captures = CaptureDirectory(),
+                                                                 .pauses = options_.pauses,
+                                                                 .machine = machines_.machine()});
   conversation_ =
       std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, machines_);
 }
 
 void RunKind::EndEarly(const sys::Interrupted& interrupted, const std::string& hint,
                        const std::string& failure) {
-  if (interrupted.signal() != SIGINT || machines_) throw interrupted;
+  if (interrupted.signal() != SIGINT || machines_.AreSeveral()) throw interrupted;
   interrupted_ = interrupted.signal();
   progress_.Line("interrupted: ends early and reports what was measured until now" + hint);
   results_.failures.push_back(failure);
@@ -177,7 +176,7 @@ void RunKind::Abandon() {
 }
 
 void RunKind::CleanUp() {
-  if (machines_ && loop_) machines_->Leave();
+  if (loop_) machines_.Leave();
   conversation_.reset();
   simulator_.reset();
 }

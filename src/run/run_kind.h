@@ -56,7 +56,7 @@ class RunKind {
 
   const scenario::Scenario& scenario_;
   const RunOptions& options_;
-  Machines* const machines_;
+  Machines& machines_;
   const Instant begin_;
   bool measured_ = false;  // the flows have results, and the programs
   Progress progress_;

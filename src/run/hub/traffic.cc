@@ -118,7 +118,7 @@ LabTraffic::LabTraffic(const scenario::Scenario& scenario, sys::EventLoop& loop,
       loop_(loop),
       captures_(CapturesOf(scenario, client)),
       runner_(scenario, loop, client,
-              LinkEvents(scenario, client, engine, captures_.get(), nullptr,
+              LinkEvents(scenario, client, engine, captures_.get(), Machines::Alone(),
                          RemoteHosts::kAreElsewhere),
               progress) {}
 

@@ -85,7 +85,7 @@ class Rank {
   }
 
   void Report(const Failure& failure) {
-    const std::string& machine = machines_.machine();
+    const std::string machine = machines_.machine();
     std::string error = failure.error;
     if (!machine.empty() && !error.starts_with("machine "))
       error = fmt::format("machine {}: {}", machine, error);

@@ -25,7 +25,8 @@ class RankMachines : public run::Machines {
   // outlive this object. Throws UsageError if this machine has none of the addresses.
   void Enter(const scenario::Scenario& scenario);
 
-  const std::string& machine() const override { return machine_; }
+  bool AreSeveral() const override { return true; }
+  std::string machine() const override { return machine_; }
   bool IsLocal(const std::string& node) const override;
   void Join(sys::EventLoop& loop) override;
   void Leave() override;

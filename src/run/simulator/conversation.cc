@@ -64,7 +64,7 @@ void CheckConvergence(const scenario::Scenario& scenario, const result::Converge
 }
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-                           sys::EventLoop& loop, Progress& progress, Machines* machines)
+                           sys::EventLoop& loop, Progress& progress, Machines& machines)
     : scenario_(scenario),
       simulator_(simulator),
       loop_(loop),
@@ -73,12 +73,10 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
       begin_(MonotonicClock::Now()) {
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.fd(), [this] { Read(); });
-  if (machines_) {
-    machines_->OnConverged([this](const scenario::Go& everywhere) {
-      everywhere_ = everywhere;
-      simulator_.Tell(everywhere);
-    });
-  }
+  machines_.OnConverged([this](const scenario::Go& everywhere) {
+    everywhere_ = everywhere;
+    simulator_.Tell(everywhere);
+  });
   loop_.Watch(simulator_.OutputFd(), [this] {
     if (!simulator_.ReadOutput()) loop_.Forget(simulator_.OutputFd());
   });
@@ -86,7 +84,7 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
 
 Conversation::~Conversation() {
   simulator_.OnOutput({});
-  if (machines_) machines_->OnConverged({});
+  machines_.OnConverged({});
   if (watching_keys_) loop_.Forget(STDIN_FILENO);
   loop_.Forget(simulator_.fd());
   loop_.Forget(simulator_.OutputFd());
@@ -105,12 +103,10 @@ void Conversation::Take(const scenario::SimulatorProgress& progress) {
   if (convergence_) return progress_.Status(fmt::format("{:.1f} s simulated", progress.time));
   progress_.Status(fmt::format("{:.1f} s: {} of {} pairs{} reach", progress.time,
                                progress.reachable.value_or(0), progress.pairs.value_or(0),
-                               machines_ ? " of this host" : ""));
+                               machines_.AreSeveral() ? " of this machine" : ""));
 }
 
-void Conversation::Take(const scenario::Passages& passages) {
-  if (machines_) machines_->ReportRoutes(passages);
-}
+void Conversation::Take(const scenario::Passages& passages) { machines_.ReportRoutes(passages); }
 
 void Conversation::Take(const scenario::Converged& converged) {
   convergence_ = converged.convergence;

@@ -42,7 +42,7 @@ class Conversation {
   // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's
   // Run().
   Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-               sys::EventLoop& loop, Progress& progress, Machines* machines = nullptr);
+               sys::EventLoop& loop, Progress& progress, Machines& machines = Machines::Alone());
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -97,7 +97,7 @@ class Conversation {
   SimulatorProcess& simulator_;
   sys::EventLoop& loop_;
   Progress& progress_;
-  Machines* machines_;
+  Machines& machines_;
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;

@@ -1,10 +1,11 @@
-// An interface to the other machines of a divided lab, for the run of one machine's part.
+// The other machines of a lab on several machines, for the run of one machine's part.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/fields.h"
 #include "base/time.h"
 #include "scenario/messages/simulator_messages.h"
@@ -21,6 +22,8 @@ struct RemoteSender {
   static fields::KeysOf<RemoteSender> Keys();
 };
 
+// The machines of a run, as one of them sees the others. By itself it is a run on this machine
+// alone: every node is here, and there is nobody to wait for or to report to.
 class Machines {
  public:
   Machines() = default;
@@ -28,34 +31,39 @@ class Machines {
   Machines& operator=(const Machines&) = delete;
   virtual ~Machines() = default;
 
-  // The name of this machine, one of scenario::Scenario::machines.
-  virtual const std::string& machine() const = 0;
-  virtual bool IsLocal(const std::string& node) const = 0;
+  // The machines of all runs that have one machine only.
+  static Machines& Alone();
+
+  // Whether there are other machines.
+  virtual bool AreSeveral() const { return false; }
+  // The name of this machine, one of scenario::Scenario::machines; "" if it is the only one.
+  virtual std::string machine() const { return ""; }
+  virtual bool IsLocal(const std::string& /*node*/) const { return true; }
 
   // Makes the loop read the other machines' messages, until Leave(). The loop's Run() throws Error
   // when another machine has failed.
-  virtual void Join(sys::EventLoop& loop) = 0;
-  virtual void Leave() = 0;
+  virtual void Join(sys::EventLoop& /*loop*/) {}
+  virtual void Leave() {}
 
   // Waits until every machine has reached this stage of the run.
-  virtual void Meet(const std::string& stage) = 0;
+  virtual void Meet(const std::string& /*stage*/) {}
   // Waits until every machine has reached the start; returns an instant shortly after, which is the
-  // same on all machines as far as their clocks' offsets are known.
-  virtual Instant MeetToStart() = 0;
+  // same on all machines as far as their clocks' offsets are known. With one machine: now.
+  virtual Instant MeetToStart() { return MonotonicClock::Now(); }
 
   // Reports the passages of packets by this machine's routes. When the routes of all machines
-  // together reach every node, or the time limit has passed, `converged` is called once, with the
-  // result for all machines.
-  virtual void ReportRoutes(const scenario::Passages& passages) = 0;
-  virtual void OnConverged(std::function<void(const scenario::Go&)> converged) = 0;
+  // together reach every node, or the time limit has passed, the function of OnConverged() is
+  // called once, with the result for all machines. With one machine the simulator knows by itself.
+  virtual void ReportRoutes(const scenario::Passages& /*passages*/) {}
+  virtual void OnConverged(std::function<void(const scenario::Go&)> /*converged*/) {}
 
-  // Tell() reports to the machine that has this node that the sender of a flow to it has ended; the
-  // function of OnSenderEnded() gets such reports of other machines.
-  virtual void Tell(const std::string& node, const RemoteSender& ended) = 0;
-  virtual void OnSenderEnded(std::function<void(const RemoteSender&)> take) = 0;
+  // Reports to the machine that has this node that the sender of a flow to it has ended. The
+  // function of OnSenderEnded() receives such reports of other machines.
+  virtual void Tell(const std::string& /*node*/, const RemoteSender& /*ended*/) {}
+  virtual void OnSenderEnded(std::function<void(const RemoteSender&)> /*take*/) {}
 
   // The lead of this machine's monotonic clock over that of the machine that has this node.
-  virtual Duration ClockAhead(const std::string& node) const = 0;
+  virtual Duration ClockAhead(const std::string& /*node*/) const { return {}; }
 };
 
 }  // namespace viaduct::run

@@ -11,9 +11,7 @@ void LinkEvents::Apply(const scenario::LinkEvent& event) {
   switch (event.kind) {
     case scenario::LinkEvent::Kind::kState: {
       std::vector<lab::Endpoint> ends = EndpointsOf(scenario_, event.link, remotes_);
-      std::erase_if(ends, [&](const lab::Endpoint& end) {
-        return machines_ != nullptr && !machines_->IsLocal(end.node);
-      });
+      std::erase_if(ends, [&](const lab::Endpoint& end) { return !machines_.IsLocal(end.node); });
       return client_.SetEndsUp(ends, event.on);
     }
     case scenario::LinkEvent::Kind::kSpec:
@@ -27,7 +25,7 @@ void LinkEvents::SetSpec(const scenario::LinkEvent& event) {
   const auto link = std::ranges::find(scenario_.links, event.link, &scenario::LinkSettings::name);
   if (link->kind == lab::Link::Kind::kPair) {
     const auto of = [&](const std::string& sender, const std::string& own) {
-      return !machines_ || machines_->IsLocal(sender) ? event.set + own : "";
+      return machines_.IsLocal(sender) ? event.set + own : "";
     };
     return engine_->Set(link->name, of(link->nodes[0], event.up), of(link->nodes[1], event.down));
   }

@@ -12,10 +12,10 @@ namespace viaduct::run {
 
 class LinkEvents {
  public:
-  // All must outlive this object. Each host changes its own end of links between machines
+  // All must outlive this object. Each machine changes its own end of links between machines
   // (`machines`). `engine` and `captures` may be null if no event needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
-             Captures* captures, Machines* machines = nullptr,
+             Captures* captures, Machines& machines = Machines::Alone(),
              RemoteHosts remotes = RemoteHosts::kAreNodes)
       : scenario_(scenario),
         client_(client),
@@ -34,7 +34,7 @@ class LinkEvents {
   broker::Client& client_;
   EngineWatch* engine_;
   Captures* captures_;
-  Machines* machines_;
+  Machines& machines_;
   const RemoteHosts remotes_;
 };
 

@@ -59,7 +59,7 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
 
 TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop,
                              broker::Client& client, LinkEvents links, Progress& progress,
-                             Machines* machines)
+                             Machines& machines)
     : scenario_(scenario),
       loop_(loop),
       client_(client),
@@ -81,22 +81,18 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
     state.receives_here = IsLocal(state.flow->to);
     state.ready = state.commands.receiver.empty() || !state.receives_here;
     if (state.receives_here && !state.sends_here && !state.commands.clock.empty()) {
-      const Duration ahead = machines_->ClockAhead(state.flow->from);
+      const Duration ahead = machines_.ClockAhead(state.flow->from);
       state.commands.receiver.insert(state.commands.receiver.end(),
                                      {state.commands.clock, std::to_string(ahead.nanoseconds())});
     }
   }
-  if (machines_) {
-    machines_->OnSenderEnded([this](const RemoteSender& ended) { TakeRemoteEnd(ended); });
-  }
+  machines_.OnSenderEnded([this](const RemoteSender& ended) { TakeRemoteEnd(ended); });
   for (const scenario::Program& program : scenario.programs) {
     programs_.emplace_back().program = &program;
   }
 }
 
-TrafficRunner::~TrafficRunner() {
-  if (machines_) machines_->OnSenderEnded({});
-}
+TrafficRunner::~TrafficRunner() { machines_.OnSenderEnded({}); }
 
 double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
 
@@ -144,7 +140,7 @@ void TrafficRunner::Start() {
                        [](const auto& flow) { return flow.ready || flow.done; });
   };
   loop_.Run(ready, MonotonicClock::Now() + kReceiverTimeout);
-  start_ = machines_ ? machines_->MeetToStart() : MonotonicClock::Now();
+  start_ = machines_.MeetToStart();
   for (FlowState& flow : flows_) {
     // The sender's host has the result, but for UDP.
     const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
@@ -226,10 +222,10 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
 void TrafficRunner::PassOnEnd(FlowState& flow) {
   flow.done = true;
   flow.running = false;
-  machines_->Tell(flow.flow->to, {.flow = static_cast<uint32_t>(flow.flow - scenario_.flows.data()),
-                                  .status = *flow.sender->wait_status(),
-                                  .output = flow.sender->standard_output(),
-                                  .error = flow.sender->standard_error()});
+  machines_.Tell(flow.flow->to, {.flow = static_cast<uint32_t>(flow.flow - scenario_.flows.data()),
+                                 .status = *flow.sender->wait_status(),
+                                 .output = flow.sender->standard_output(),
+                                 .error = flow.sender->standard_error()});
 }
 
 void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {

@@ -26,10 +26,10 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  // All must outlive this object. `machines`: the other machines, if there are some; each host runs
+  // All must outlive this object. `machines`: each machine of several runs
   // the end of a flow between machines that is in its nodes.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
-                LinkEvents links, Progress& progress, Machines* machines = nullptr);
+                LinkEvents links, Progress& progress, Machines& machines = Machines::Alone());
   ~TrafficRunner();
 
   // Starts the receivers, and schedules everything else on the loop's clock; times count from now.
@@ -65,7 +65,7 @@ class TrafficRunner {
   struct FlowState;
   struct ProgramState;
 
-  bool IsLocal(const std::string& node) const { return !machines_ || machines_->IsLocal(node); }
+  bool IsLocal(const std::string& node) const { return machines_.IsLocal(node); }
   void StartReceiver(FlowState& flow);
   void LaunchSender(FlowState& flow);
   void PassOnEnd(FlowState& flow);
@@ -93,7 +93,7 @@ class TrafficRunner {
   broker::Client& client_;
   LinkEvents links_;
   Progress& progress_;
-  Machines* machines_;
+  Machines& machines_;
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;
