@@ -1,4 +1,4 @@
-// The other machines of a lab on several machines, for the run of one machine's part.
+// A run on several machines, as one of them sees the others.
 #pragma once
 
 #include <cstdint>

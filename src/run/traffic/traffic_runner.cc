@@ -229,7 +229,8 @@ void TrafficRunner::PassOnEnd(FlowState& flow) {
 }
 
 void TrafficRunner::TakeRemoteEnd(const RemoteSender& ended) {
-  if (ended.flow >= flows_.size()) throw Error("another host speaks of a flow that there is not");
+  if (ended.flow >= flows_.size())
+    throw Error("another machine reports the end of a flow that the scenario does not have");
   FlowState& flow = *std::next(flows_.begin(), ended.flow);
   auto sender = std::make_shared<RemoteProcess>();
   sender->End(ended.status, ended.output, ended.error);
