@@ -61,9 +61,13 @@ viaduct_module_units(viaduct)
 if(TARGET viaduct-test)
   set_target_properties(viaduct-test PROPERTIES UNITY_BUILD OFF)  # suites repeat names
   target_sources(viaduct-test PRIVATE ${support_objects})
-  target_include_directories(viaduct-test PRIVATE ${VIADUCT_ROOT})  # of one another's support: ns3/ROOM/test
 endif()
-target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>
+# Headers by their paths here, ns3/ROOM/NAME.h, which ns-3 does not install: it has them as ns3/NAME.h only.
+foreach(header IN LISTS module_headers)
+  get_filename_component(room ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${room})
+endforeach()
+target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}> $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>
                            PRIVATE ${NL_INCLUDE_DIRS})
 
 add_dependencies(viaduct viaduct-guest viaduct-random)

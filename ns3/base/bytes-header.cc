@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "bytes-header.h"
+#include "ns3/base/bytes-header.h"
 
 namespace ns3
 {

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_IP_FAMILY_H
 #define VIADUCT_IP_FAMILY_H
 
-#include "ns3/wire-conversion.h"
+#include "ns3/base/wire-conversion.h"
 
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-list-routing.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3-access.h"
+#include "ns3/base/ns3-access.h"
 
-#include "global-routing-class.h"
+#include "ns3/base/global-routing-class.h"
 
 #include "ns3/abort.h"
 #include "ns3/arp-cache.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-seed.h"
+#include "ns3/base/path-seed.h"
 
 #include "ns3/names.h"
 #include "ns3/rng-seed-manager.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "departure-times.h"
+#include "ns3/device/departure-times.h"
 
 #include "ns3/simulator.h"
 

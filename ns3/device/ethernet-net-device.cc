@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ethernet-net-device.h"
+#include "ns3/device/ethernet-net-device.h"
 
 #include "ns3/channel.h"
 #include "ns3/uinteger.h"

@@ -8,7 +8,7 @@
 // Included by the helper of each device type, whose source instantiates EthernetTraceHelper for it.
 
 #include "ns3/callback.h"
-#include "ns3/ethernet-trace-helper.h"
+#include "ns3/device/ethernet-trace-helper.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 

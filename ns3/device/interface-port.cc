@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "interface-port.h"
+#include "ns3/device/interface-port.h"
 
 #include "base/error.h"
 #include "base/socket_option.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "lab-fd-net-device.h"
+#include "ns3/device/lab-fd-net-device.h"
 
-#include "ns3/frame-check.h"
+#include "ns3/guard/frame-check.h"
 
 #include "base/wire/bytes.h"
 #include "base/wire/ethernet.h"

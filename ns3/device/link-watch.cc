@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "link-watch.h"
+#include "ns3/device/link-watch.h"
 
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include <utility>
 

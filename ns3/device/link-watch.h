@@ -5,7 +5,7 @@
 #ifndef VIADUCT_LINK_WATCH_H
 #define VIADUCT_LINK_WATCH_H
 
-#include "ring-net-device.h"
+#include "ns3/device/ring-net-device.h"
 
 #include "base/fd.h"
 #include "sys/network/link.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ring-device-helper.h"
+#include "ns3/device/ring-device-helper.h"
 
-#include "ns3/ethernet-trace-helper-impl.h"
-#include "ns3/ring-net-device.h"
+#include "ns3/device/ethernet-trace-helper-impl.h"
+#include "ns3/device/ring-net-device.h"
 #include "ns3/string.h"
 
 namespace ns3

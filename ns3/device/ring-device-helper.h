@@ -5,7 +5,7 @@
 #ifndef VIADUCT_RING_DEVICE_HELPER_H
 #define VIADUCT_RING_DEVICE_HELPER_H
 
-#include "ns3/ethernet-trace-helper.h"
+#include "ns3/device/ethernet-trace-helper.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"

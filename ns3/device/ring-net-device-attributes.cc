@@ -4,11 +4,11 @@
 
 // The attributes, trace sources and counters of RingNetDevice.
 
-#include "interface-port.h"
-#include "ring-net-device.h"
+#include "ns3/device/interface-port.h"
+#include "ns3/device/ring-net-device.h"
 
+#include "ns3/base/choice-value.h"
 #include "ns3/boolean.h"
-#include "ns3/choice-value.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node.h"
 #include "ns3/queue-limits.h"

@@ -4,11 +4,11 @@
 
 // Packets with a DepartureTag leave at their time by the interface's qdisc, or by an event.
 
-#include "interface-port.h"
-#include "ns3/frame-check.h"
-#include "ns3/payload-restorer.h"
-#include "ns3/wire-conversion.h"
-#include "ring-net-device.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/device/interface-port.h"
+#include "ns3/device/ring-net-device.h"
+#include "ns3/guard/frame-check.h"
+#include "ns3/payload/payload-restorer.h"
 
 #include "ns3/simulator.h"
 

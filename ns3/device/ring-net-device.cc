@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ring-net-device.h"
+#include "ns3/device/ring-net-device.h"
 
-#include "interface-port.h"
-#include "ns3/frame-check.h"
-#include "ns3/payload-restorer.h"
-#include "ns3/transport-guard.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/device/interface-port.h"
+#include "ns3/guard/frame-check.h"
+#include "ns3/guard/transport-guard.h"
+#include "ns3/payload/payload-restorer.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"

@@ -5,13 +5,13 @@
 #ifndef VIADUCT_RING_NET_DEVICE_H
 #define VIADUCT_RING_NET_DEVICE_H
 
-#include "ns3/burst-port.h"
-#include "ns3/departure-times.h"
-#include "ns3/drop-counter.h"
-#include "ns3/ethernet-net-device.h"
-#include "ns3/held-payloads.h"
+#include "ns3/base/drop-counter.h"
+#include "ns3/device/departure-times.h"
+#include "ns3/device/ethernet-net-device.h"
+#include "ns3/payload/held-payloads.h"
+#include "ns3/payload/unjoined-frames.h"
+#include "ns3/reactor/burst-port.h"
 #include "ns3/traced-value.h"
-#include "ns3/unjoined-frames.h"
 
 #include "port/port.h"
 #include "port/super_frame.h"

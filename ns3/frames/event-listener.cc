@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "event-listener.h"
+#include "ns3/frames/event-listener.h"
 
 #include "ns3/log.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "base/error.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-forwarder-helper.h"
+#include "ns3/frames/frame-forwarder-helper.h"
 
 #include "ns3/loopback-net-device.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_FRAME_FORWARDER_HELPER_H
 #define VIADUCT_FRAME_FORWARDER_HELPER_H
 
-#include "ns3/frame-forwarder.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
 

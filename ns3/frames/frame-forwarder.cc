@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-forwarder.h"
+#include "ns3/frames/frame-forwarder.h"
 
 #include "ns3/abort.h"
-#include "ns3/bytes-header.h"
-#include "ns3/frame-check.h"
+#include "ns3/base/bytes-header.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/guard/frame-check.h"
 #include "ns3/names.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 #include "base/wire/ethernet.h"

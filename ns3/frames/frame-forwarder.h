@@ -5,7 +5,7 @@
 #ifndef VIADUCT_FRAME_FORWARDER_H
 #define VIADUCT_FRAME_FORWARDER_H
 
-#include "event-listener.h"
+#include "ns3/frames/event-listener.h"
 
 #include "ns3/callback.h"
 #include "ns3/event-id.h"

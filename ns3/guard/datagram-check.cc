@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "datagram-check.h"
+#include "ns3/guard/datagram-check.h"
 
 #include <algorithm>
 #include <array>

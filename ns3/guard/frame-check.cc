@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-check.h"
+#include "ns3/guard/frame-check.h"
 
-#include "segment-check.h"
+#include "ns3/guard/segment-check.h"
 
 #include "base/wire/ip.h"
 #include "base/wire/transport.h"

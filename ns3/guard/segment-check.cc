@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "segment-check.h"
+#include "ns3/guard/segment-check.h"
 
 #include "base/wire/ip.h"
 #include "base/wire/transport.h"

@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "transport-guard.h"
+#include "ns3/guard/transport-guard.h"
 
-#include "datagram-check.h"
-#include "segment-check.h"
+#include "ns3/guard/datagram-check.h"
+#include "ns3/guard/segment-check.h"
 
+#include "ns3/base/ns3-access.h"
 #include "ns3/icmpv4-l4-protocol.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
@@ -17,8 +18,7 @@
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/log.h"
-#include "ns3/ns3-access.h"
-#include "ns3/solicited-advertisements.h"
+#include "ns3/neighbour/solicited-advertisements.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/udp-l4-protocol.h"
 

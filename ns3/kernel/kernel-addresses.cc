@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-addresses.h"
+#include "ns3/kernel/kernel-addresses.h"
 
-#include "ns3/ip-family.h"
-#include "ns3/path-seed.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/base/path-seed.h"
 
 #include "ns3/channel.h"
 #include "ns3/ipv4.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-application-helper.h"
+#include "ns3/kernel/kernel-application-helper.h"
 
 #include "ns3/node.h"
 #include "ns3/string.h"

@@ -6,7 +6,7 @@
 #define VIADUCT_KERNEL_APPLICATION_HELPER_H
 
 #include "ns3/application-helper.h"
-#include "ns3/kernel-application.h"
+#include "ns3/kernel/kernel-application.h"
 
 #include <map>
 #include <string>

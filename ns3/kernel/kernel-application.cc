@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-application.h"
+#include "ns3/kernel/kernel-application.h"
 
-#include "ns3/kernel-socket-stack.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/log.h"
 #include "ns3/node.h"

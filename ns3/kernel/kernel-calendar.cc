@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-calendar.h"
+#include "ns3/kernel/kernel-calendar.h"
 
-#include "kernel-guest.h"
-#include "ns3/ns3-access.h"
-#include "ns3/per-simulation.h"
+#include "ns3/base/ns3-access.h"
+#include "ns3/base/per-simulation.h"
+#include "ns3/kernel/kernel-guest.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"

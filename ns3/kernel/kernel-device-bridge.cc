@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-device-bridge.h"
+#include "ns3/kernel/kernel-device-bridge.h"
 
-#include "ns3/held-payloads.h"
+#include "ns3/base/wire-conversion.h"
 #include "ns3/mac48-address.h"
+#include "ns3/payload/held-payloads.h"
 #include "ns3/queue-item.h"
 #include "ns3/queue-limits.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/wire/ethernet.h"
 

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-guest.h"
+#include "ns3/kernel/kernel-guest.h"
 
-#include "kernel-calendar.h"
-#include "kernel-node.h"
-#include "ns3/choice-value.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/base/choice-value.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/kernel/kernel-calendar.h"
+#include "ns3/kernel/kernel-node.h"
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-ip.h"
+#include "ns3/kernel/kernel-ip.h"
 
 #include "ns3/ipv6-route.h"
 #include "ns3/node.h"

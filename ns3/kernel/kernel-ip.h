@@ -5,9 +5,9 @@
 #ifndef VIADUCT_KERNEL_IP_H
 #define VIADUCT_KERNEL_IP_H
 
-#include "kernel-calendar.h"
-#include "kernel-node.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/kernel/kernel-calendar.h"
+#include "ns3/kernel/kernel-node.h"
 
 #include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4-interface-address.h"

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-mptcp-helper.h"
+#include "ns3/kernel/kernel-mptcp-helper.h"
 
+#include "ns3/base/wire-conversion.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv6-address.h"
-#include "ns3/kernel-node.h"
+#include "ns3/kernel/kernel-node.h"
 #include "ns3/node.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 

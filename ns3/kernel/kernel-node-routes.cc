@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-node-routes.h"
+#include "ns3/kernel/kernel-node-routes.h"
 
 #include "plane/fib/kernel_routes.h"
 

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-node.h"
+#include "ns3/kernel/kernel-node.h"
 
-#include "kernel-addresses.h"
-#include "kernel-calendar.h"
-#include "kernel-node-routes.h"
-#include "kernel-state.h"
-#include "ns3/path-seed.h"
+#include "ns3/base/path-seed.h"
+#include "ns3/kernel/kernel-addresses.h"
+#include "ns3/kernel/kernel-calendar.h"
+#include "ns3/kernel/kernel-node-routes.h"
+#include "ns3/kernel/kernel-state.h"
 
 #include "ns3/boolean.h"
 #include "ns3/ipv4-l3-protocol.h"

@@ -5,15 +5,15 @@
 #ifndef VIADUCT_KERNEL_NODE_H
 #define VIADUCT_KERNEL_NODE_H
 
-#include "ns3/kernel-device-bridge.h"
-#include "ns3/kernel-guest.h"
-#include "ns3/kernel-socket-stack.h"
-#include "ns3/kernel-upcalls.h"
+#include "ns3/kernel/kernel-device-bridge.h"
+#include "ns3/kernel/kernel-guest.h"
+#include "ns3/kernel/kernel-upcalls.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
-#include "ns3/route-source.h"
+#include "ns3/routes/route-source.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "base/wire/address.h"
 

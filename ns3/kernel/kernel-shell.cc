@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-shell.h"
+#include "ns3/kernel/kernel-shell.h"
 
-#include "kernel-node.h"
-#include "ns3/kernel-socket-stack.h"
-#include "ns3/per-simulation.h"
+#include "ns3/base/per-simulation.h"
+#include "ns3/kernel/kernel-node.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/channel.h"
 #include "ns3/net-device.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-stack-helper.h"
+#include "ns3/kernel/kernel-stack-helper.h"
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/boolean.h"
@@ -10,10 +10,10 @@
 #include "ns3/ipv4-list-routing-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv6-static-routing-helper.h"
-#include "ns3/kernel-calendar.h"
-#include "ns3/kernel-ip.h"
-#include "ns3/kernel-node.h"
-#include "ns3/kernel-state-csv.h"
+#include "ns3/kernel/kernel-calendar.h"
+#include "ns3/kernel/kernel-ip.h"
+#include "ns3/kernel/kernel-node.h"
+#include "ns3/kernel/kernel-state-csv.h"
 #include "ns3/simulator.h"
 #include "ns3/traffic-control-layer.h"
 

@@ -7,7 +7,7 @@
 
 #include "ns3/ipv4-routing-helper.h"
 #include "ns3/ipv6-routing-helper.h"
-#include "ns3/kernel-guest.h"
+#include "ns3/kernel/kernel-guest.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
 

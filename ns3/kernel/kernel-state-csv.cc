@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-state-csv.h"
+#include "ns3/kernel/kernel-state-csv.h"
 
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
-#include "ns3/kernel-socket-stack.h"
 #include "ns3/simulator.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "base/error.h"
 

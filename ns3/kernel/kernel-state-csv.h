@@ -5,7 +5,7 @@
 #ifndef VIADUCT_KERNEL_STATE_CSV_H
 #define VIADUCT_KERNEL_STATE_CSV_H
 
-#include "ns3/kernel-state.h"
+#include "ns3/kernel/kernel-state.h"
 
 #include <string>
 

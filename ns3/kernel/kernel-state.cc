@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-state.h"
+#include "ns3/kernel/kernel-state.h"
 
-#include "ns3/kernel-socket-address.h"
-#include "ns3/kernel-socket-stack.h"
-#include "ns3/kernel-tcp-socket.h"
+#include "ns3/socket/kernel-socket-address.h"
+#include "ns3/socket/kernel-socket-stack.h"
+#include "ns3/socket/kernel-tcp-socket.h"
 
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"

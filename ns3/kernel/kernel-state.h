@@ -6,9 +6,9 @@
 #define VIADUCT_KERNEL_STATE_H
 
 #include "ns3/event-id.h"
-#include "ns3/kernel-tcp-info.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/socket/kernel-tcp-info.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>

@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-upcalls.h"
+#include "ns3/kernel/kernel-upcalls.h"
 
-#include "kernel-addresses.h"
-#include "ns3/per-simulation.h"
+#include "ns3/base/per-simulation.h"
+#include "ns3/kernel/kernel-addresses.h"
 
+#include "ns3/base/wire-conversion.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/node-list.h"
-#include "ns3/on-demand.h"
+#include "ns3/routes/on-demand.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/wire/address_scope.h"
 #include "base/wire/ethernet.h"

@@ -5,13 +5,13 @@
 #ifndef VIADUCT_KERNEL_UPCALLS_H
 #define VIADUCT_KERNEL_UPCALLS_H
 
-#include "ns3/kernel-device-bridge.h"
-#include "ns3/kernel-guest.h"
+#include "ns3/kernel/kernel-device-bridge.h"
+#include "ns3/kernel/kernel-guest.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
-#include "ns3/upcall-port.h"
+#include "ns3/offload/upcall-port.h"
 
 #include "base/wire/address.h"
 #include "plane/bpf/upcall_program.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "address-resolution.h"
+#include "ns3/neighbour/address-resolution.h"
 
-#include "arp-neighbours.h"
-#include "ndisc-neighbours.h"
+#include "ns3/neighbour/arp-neighbours.h"
+#include "ns3/neighbour/ndisc-neighbours.h"
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/double.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "arp-neighbours.h"
+#include "ns3/neighbour/arp-neighbours.h"
 
-#include "ns3/ns3-access.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/base/ns3-access.h"
+#include "ns3/base/wire-conversion.h"
 
 #include "ns3/arp-header.h"
 #include "ns3/arp-l3-protocol.h"

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_ARP_NEIGHBOURS_H
 #define VIADUCT_ARP_NEIGHBOURS_H
 
-#include "neighbour-table.h"
+#include "ns3/neighbour/neighbour-table.h"
 
 #include "ns3/arp-cache.h"
 #include "ns3/arp-header.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ndisc-neighbours.h"
+#include "ns3/neighbour/ndisc-neighbours.h"
 
-#include "ns3/wire-conversion.h"
+#include "ns3/base/wire-conversion.h"
 
 #include "ns3/boolean.h"
 #include "ns3/icmpv6-header.h"

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_NDISC_NEIGHBOURS_H
 #define VIADUCT_NDISC_NEIGHBOURS_H
 
-#include "neighbour-table.h"
+#include "ns3/neighbour/neighbour-table.h"
 
 #include "ns3/callback.h"
 #include "ns3/icmpv6-l4-protocol.h"

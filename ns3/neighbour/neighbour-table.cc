@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "neighbour-table.h"
+#include "ns3/neighbour/neighbour-table.h"
 
 #include "ns3/simulator.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "solicited-advertisements.h"
+#include "ns3/neighbour/solicited-advertisements.h"
 
 #include "ns3/callback.h"
 #include "ns3/icmpv6-header.h"

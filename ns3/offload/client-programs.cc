@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "client-programs.h"
+#include "ns3/offload/client-programs.h"
 
+#include "ns3/base/ip-family.h"
 #include "ns3/boolean.h"
-#include "ns3/ip-family.h"
 
 #include "base/wire/address_scope.h"
 #include "remote/tunnel/client_port.h"

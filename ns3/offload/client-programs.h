@@ -6,7 +6,7 @@
 #define VIADUCT_CLIENT_PROGRAMS_H
 
 #include "ns3/node.h"
-#include "ns3/program-port.h"
+#include "ns3/offload/program-port.h"
 
 #include "base/wire/address.h"
 #include "port/port.h"

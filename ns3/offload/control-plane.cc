@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "control-plane.h"
+#include "ns3/offload/control-plane.h"
 
-#include "ns3/ns3-access.h"
-#include "ns3/poll-phase.h"
+#include "ns3/base/ns3-access.h"
+#include "ns3/base/poll-phase.h"
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/boolean.h"

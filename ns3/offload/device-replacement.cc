@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "device-replacement.h"
+#include "ns3/offload/device-replacement.h"
 
-#include "ns3/frame-forwarder.h"
-#include "ns3/ns3-access.h"
-#include "ns3/rbridge.h"
+#include "ns3/base/ns3-access.h"
+#include "ns3/frames/frame-forwarder.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/icmpv6-l4-protocol.h"

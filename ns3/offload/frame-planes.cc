@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-planes.h"
+#include "ns3/offload/frame-planes.h"
 
-#include "ns3/frame-forwarder.h"
+#include "ns3/frames/frame-forwarder.h"
 
 #include "base/error.h"
 

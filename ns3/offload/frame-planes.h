@@ -5,10 +5,10 @@
 #ifndef VIADUCT_FRAME_PLANES_H
 #define VIADUCT_FRAME_PLANES_H
 
-#include "lab-helper.h"
+#include "ns3/offload/lab-helper.h"
 
-#include "ns3/rbridge-shared-plane.h"
-#include "ns3/rbridge.h"
+#include "ns3/wmrp/rbridge-shared-plane.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include "lab/broker/client.h"
 #include "lab/topology.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "handover-routes.h"
+#include "ns3/offload/handover-routes.h"
 
 #include "base/error.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_HANDOVER_ROUTES_H
 #define VIADUCT_HANDOVER_ROUTES_H
 
-#include "upcall-port.h"
+#include "ns3/offload/upcall-port.h"
 
 #include "plane/fib/route_sink.h"
 

@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "host-socket-helper.h"
+#include "ns3/offload/host-socket-helper.h"
 
-#include "ns3/global-routing-class.h"
-#include "ns3/host-sockets.h"
+#include "ns3/base/global-routing-class.h"
+#include "ns3/base/path-seed.h"
 #include "ns3/ipv4-list-routing.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6-list-routing.h"
 #include "ns3/ipv6-static-routing.h"
 #include "ns3/ipv6.h"
-#include "ns3/path-seed.h"
+#include "ns3/socket/host-sockets.h"
 
 #include "base/error.h"
 #include "base/fd.h"

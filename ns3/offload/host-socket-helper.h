@@ -5,10 +5,10 @@
 #ifndef VIADUCT_HOST_SOCKET_HELPER_H
 #define VIADUCT_HOST_SOCKET_HELPER_H
 
-#include "ns3/lab-helper.h"
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
 #include "ns3/node.h"
+#include "ns3/offload/lab-helper.h"
 
 #include <string>
 

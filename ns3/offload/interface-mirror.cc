@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "interface-mirror.h"
+#include "ns3/offload/interface-mirror.h"
 
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
 
-#include "ns3/poll-phase.h"
+#include "ns3/base/poll-phase.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"

@@ -2,25 +2,25 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "lab-helper.h"
+#include "ns3/offload/lab-helper.h"
 
-#include "frame-planes.h"
+#include "ns3/offload/frame-planes.h"
 
-#include "ns3/address-resolution.h"
+#include "ns3/base/path-seed.h"
 #include "ns3/boolean.h"
-#include "ns3/client-programs.h"
-#include "ns3/device-replacement.h"
+#include "ns3/device/interface-port.h"
+#include "ns3/device/lab-fd-net-device.h"
+#include "ns3/device/link-watch.h"
 #include "ns3/enum.h"
-#include "ns3/frame-forwarder.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/global-value.h"
-#include "ns3/interface-port.h"
-#include "ns3/lab-fd-net-device.h"
-#include "ns3/link-watch.h"
 #include "ns3/log.h"
-#include "ns3/path-seed.h"
-#include "ns3/rbridge-shared-plane.h"
+#include "ns3/neighbour/address-resolution.h"
+#include "ns3/offload/client-programs.h"
+#include "ns3/offload/device-replacement.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
+#include "ns3/wmrp/rbridge-shared-plane.h"
 
 #include "base/error.h"
 #include "base/socket_option.h"

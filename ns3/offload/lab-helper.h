@@ -5,14 +5,14 @@
 #ifndef VIADUCT_LAB_HELPER_H
 #define VIADUCT_LAB_HELPER_H
 
-#include "lab-plan.h"
-#include "offload-helper.h"
+#include "ns3/offload/lab-plan.h"
+#include "ns3/offload/offload-helper.h"
 
 #include "ns3/channel.h"
+#include "ns3/guard/transport-guard.h"
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
-#include "ns3/program-port.h"
-#include "ns3/transport-guard.h"
+#include "ns3/offload/program-port.h"
 
 #include "lab/broker/client.h"
 #include "lab/topology.h"

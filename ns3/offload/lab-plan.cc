@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "lab-plan.h"
+#include "ns3/offload/lab-plan.h"
 
-#include "ns3/channel-spec.h"
-#include "ns3/frame-forwarder.h"
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/base/path-seed.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/loopback-net-device.h"
-#include "ns3/on-demand.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-seed.h"
+#include "ns3/path/channel-spec.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/routes/on-demand.h"
 
 #include "base/error.h"
 #include "base/file.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "multicast-flows.h"
+#include "ns3/offload/multicast-flows.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"

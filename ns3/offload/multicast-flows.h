@@ -5,7 +5,7 @@
 #ifndef VIADUCT_MULTICAST_FLOWS_H
 #define VIADUCT_MULTICAST_FLOWS_H
 
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
 
 #include "ns3/net-device.h"
 #include "ns3/nstime.h"

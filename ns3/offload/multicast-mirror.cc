@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "multicast-mirror.h"
+#include "ns3/offload/multicast-mirror.h"
 
-#include "ns3/protocol-traits.h"
+#include "ns3/routes/protocol-traits.h"
 
-#include "ns3/poll-phase.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/base/poll-phase.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-static-routing.h"

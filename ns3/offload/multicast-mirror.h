@@ -5,7 +5,7 @@
 #ifndef VIADUCT_MULTICAST_MIRROR_H
 #define VIADUCT_MULTICAST_MIRROR_H
 
-#include "multicast-flows.h"
+#include "ns3/offload/multicast-flows.h"
 
 #include "ns3/event-id.h"
 #include "ns3/net-device.h"

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "offload-helper.h"
+#include "ns3/offload/offload-helper.h"
 
+#include "ns3/base/wire-conversion.h"
 #include "ns3/boolean.h"
-#include "ns3/device-replacement.h"
-#include "ns3/handover-routes.h"
+#include "ns3/offload/device-replacement.h"
+#include "ns3/offload/handover-routes.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 #include "base/wire/address_scope.h"

@@ -5,16 +5,16 @@
 #ifndef VIADUCT_OFFLOAD_HELPER_H
 #define VIADUCT_OFFLOAD_HELPER_H
 
-#include "ns3/control-plane.h"
-#include "ns3/interface-mirror.h"
-#include "ns3/lab-addresses.h"
-#include "ns3/multicast-mirror.h"
+#include "ns3/device/ring-net-device.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
-#include "ns3/ring-net-device.h"
-#include "ns3/route-source.h"
-#include "ns3/upcall-port.h"
+#include "ns3/offload/control-plane.h"
+#include "ns3/offload/interface-mirror.h"
+#include "ns3/offload/multicast-mirror.h"
+#include "ns3/offload/upcall-port.h"
+#include "ns3/routes/lab-addresses.h"
+#include "ns3/routes/route-source.h"
 
 #include "lab/broker/client.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "packet-dependence.h"
+#include "ns3/offload/packet-dependence.h"
 
 #include "ns3/simulator.h"
 

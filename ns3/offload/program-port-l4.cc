@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "program-port-l4.h"
+#include "ns3/offload/program-port-l4.h"
 
-#include "program-port.h"
+#include "ns3/offload/program-port.h"
 
 #include "ns3/ipv4-interface-address.h"
 #include "ns3/ipv4-interface.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "program-port.h"
+#include "ns3/offload/program-port.h"
 
-#include "ns3/frame-check.h"
-#include "program-port-l4.h"
+#include "ns3/guard/frame-check.h"
+#include "ns3/offload/program-port-l4.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -21,7 +21,7 @@
 #include "ns3/ipv6-routing-protocol.h"
 #include "ns3/log.h"
 #include "ns3/loopback-net-device.h"
-#include "ns3/on-demand.h"
+#include "ns3/routes/on-demand.h"
 #include "ns3/socket.h"
 
 #include "base/wire/ip.h"

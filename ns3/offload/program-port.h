@@ -5,13 +5,13 @@
 #ifndef VIADUCT_PROGRAM_PORT_H
 #define VIADUCT_PROGRAM_PORT_H
 
-#include "ns3/burst-port.h"
-#include "ns3/drop-counter.h"
+#include "ns3/base/drop-counter.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv6-header.h"
 #include "ns3/node.h"
 #include "ns3/object.h"
 #include "ns3/packet.h"
+#include "ns3/reactor/burst-port.h"
 #include "ns3/traced-callback.h"
 
 #include "port/port.h"

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "upcall-port.h"
+#include "ns3/offload/upcall-port.h"
 
-#include "ns3/on-demand.h"
+#include "ns3/routes/on-demand.h"
 
-#include "ns3/frame-check.h"
-#include "ns3/held-payloads.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/guard/frame-check.h"
+#include "ns3/payload/held-payloads.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/log.h"

@@ -5,11 +5,11 @@
 #ifndef VIADUCT_UPCALL_PORT_H
 #define VIADUCT_UPCALL_PORT_H
 
-#include "ns3/route-source.h"
-#include "packet-dependence.h"
+#include "ns3/offload/packet-dependence.h"
+#include "ns3/routes/route-source.h"
 
-#include "ns3/drop-counter.h"
-#include "ns3/ip-family.h"
+#include "ns3/base/drop-counter.h"
+#include "ns3/base/ip-family.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "channel-spec.h"
+#include "ns3/path/channel-spec.h"
 
 #include "ns3/channel.h"
 #include "ns3/csma-net-device.h"
@@ -10,8 +10,8 @@
 #include "ns3/error-model.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-net-device.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/path/path-net-device.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/pointer.h"
 #include "ns3/queue-disc.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "packet-store.h"
+#include "ns3/path/packet-store.h"
 
 #include "ns3/assert.h"
-#include "ns3/held-payloads.h"
+#include "ns3/payload/held-payloads.h"
 
 namespace ns3
 {

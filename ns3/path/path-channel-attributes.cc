@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-channel.h"
+#include "ns3/path/path-channel.h"
 
 #include "ns3/abort.h"
 #include "ns3/string.h"

@@ -2,16 +2,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-channel.h"
+#include "ns3/path/path-channel.h"
 
-#include "ns3/path-seed.h"
-#include "packet-store.h"
-#include "path-net-device.h"
+#include "ns3/base/path-seed.h"
+#include "ns3/path/packet-store.h"
+#include "ns3/path/path-net-device.h"
 
 #include "ns3/abort.h"
-#include "ns3/held-payloads.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/payload/held-payloads.h"
 #include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
 

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-helper.h"
+#include "ns3/path/path-helper.h"
 
-#include "ns3/ethernet-trace-helper-impl.h"
+#include "ns3/device/ethernet-trace-helper-impl.h"
 #include "ns3/mac48-address.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-net-device.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/path/path-net-device.h"
 
 namespace ns3
 {

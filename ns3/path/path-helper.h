@@ -5,7 +5,7 @@
 #ifndef VIADUCT_PATH_HELPER_H
 #define VIADUCT_PATH_HELPER_H
 
-#include "ns3/ethernet-trace-helper.h"
+#include "ns3/device/ethernet-trace-helper.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"

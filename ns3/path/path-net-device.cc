@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-net-device.h"
+#include "ns3/path/path-net-device.h"
 
-#include "path-channel.h"
+#include "ns3/path/path-channel.h"
 
 #include "ns3/ethernet-header.h"
-#include "ns3/frame-check.h"
+#include "ns3/guard/frame-check.h"
 #include "ns3/log.h"
 
 #include <vector>

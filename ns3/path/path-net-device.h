@@ -5,8 +5,8 @@
 #ifndef VIADUCT_PATH_NET_DEVICE_H
 #define VIADUCT_PATH_NET_DEVICE_H
 
-#include "ns3/drop-counter.h"
-#include "ns3/ethernet-net-device.h"
+#include "ns3/base/drop-counter.h"
+#include "ns3/device/ethernet-net-device.h"
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 
 // Joins packets with their payloads.
 
-#include "held-payloads.h"
+#include "ns3/payload/held-payloads.h"
 
 #include "ns3/assert.h"
 

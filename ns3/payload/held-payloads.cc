@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "held-payloads.h"
+#include "ns3/payload/held-payloads.h"
 
-#include "ns3/bytes-header.h"
-#include "ns3/ns3-access.h"
+#include "ns3/base/bytes-header.h"
+#include "ns3/base/ns3-access.h"
 
 #include "base/wire/checksum.h"
 #include "base/wire/ip.h"

@@ -2,18 +2,18 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "payload-restorer.h"
+#include "ns3/payload/payload-restorer.h"
 
-#include "held-payloads.h"
+#include "ns3/payload/held-payloads.h"
 
 #include "ns3/abort.h"
+#include "ns3/base/ns3-access.h"
 #include "ns3/boolean.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
-#include "ns3/ns3-access.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>

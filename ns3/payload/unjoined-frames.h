@@ -5,7 +5,7 @@
 #ifndef VIADUCT_UNJOINED_FRAMES_H
 #define VIADUCT_UNJOINED_FRAMES_H
 
-#include "ns3/held-payloads.h"
+#include "ns3/payload/held-payloads.h"
 
 #include "port/port.h"
 

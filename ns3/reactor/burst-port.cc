@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "burst-port.h"
+#include "ns3/reactor/burst-port.h"
 
 #include "ns3/abort.h"
 #include "ns3/realtime-simulator-impl.h"

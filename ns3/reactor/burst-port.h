@@ -5,7 +5,7 @@
 #ifndef VIADUCT_BURST_PORT_H
 #define VIADUCT_BURST_PORT_H
 
-#include "port-driver.h"
+#include "ns3/reactor/port-driver.h"
 
 #include "port/port.h"
 

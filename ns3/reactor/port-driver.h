@@ -5,7 +5,7 @@
 #ifndef VIADUCT_PORT_DRIVER_H
 #define VIADUCT_PORT_DRIVER_H
 
-#include "reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "base/histogram.h"
 #include "base/time.h"

@@ -4,7 +4,7 @@
 
 // The loop of ReactorSimulatorImpl: due events, ready ports, flushes, and waits.
 
-#include "reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"

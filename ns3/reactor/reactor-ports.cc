@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "reactor-ports.h"
+#include "ns3/reactor/reactor-ports.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_REACTOR_PORTS_H
 #define VIADUCT_REACTOR_PORTS_H
 
-#include "reactor-clock.h"
+#include "ns3/reactor/reactor-clock.h"
 
 #include "ns3/callback.h"
 

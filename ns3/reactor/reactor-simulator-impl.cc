@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"

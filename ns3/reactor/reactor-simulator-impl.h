@@ -5,8 +5,8 @@
 #ifndef VIADUCT_REACTOR_SIMULATOR_IMPL_H
 #define VIADUCT_REACTOR_SIMULATOR_IMPL_H
 
-#include "reactor-clock.h"
-#include "reactor-ports.h"
+#include "ns3/reactor/reactor-clock.h"
+#include "ns3/reactor/reactor-ports.h"
 
 #include "ns3/callback.h"
 #include "ns3/event-id.h"

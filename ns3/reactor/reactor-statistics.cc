@@ -4,7 +4,7 @@
 
 // The measurements of ReactorSimulatorImpl: lateness, and the loop's time by phase.
 
-#include "reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "ns3/log.h"
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "burst-port.h"
-#include "port-driver.h"
+#include "ns3/reactor/burst-port.h"
+#include "ns3/reactor/port-driver.h"
 
 #include "ns3/abort.h"
 #include "ns3/event-id.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "on-demand.h"
+#include "ns3/routes/on-demand.h"
 
-#include "protocol-traits.h"
+#include "ns3/routes/protocol-traits.h"
 
 #include <algorithm>
 

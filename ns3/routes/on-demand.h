@@ -5,7 +5,7 @@
 #ifndef VIADUCT_ON_DEMAND_H
 #define VIADUCT_ON_DEMAND_H
 
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
 
 #include "ns3/node.h"
 #include "ns3/ptr.h"

@@ -5,10 +5,10 @@
 #ifndef VIADUCT_PRINTED_ROUTES_H
 #define VIADUCT_PRINTED_ROUTES_H
 
-#include "on-demand.h"
-#include "protocol-traits.h"
-#include "route-reader.h"
-#include "route-table-text.h"
+#include "ns3/routes/on-demand.h"
+#include "ns3/routes/protocol-traits.h"
+#include "ns3/routes/route-reader.h"
+#include "ns3/routes/route-table-text.h"
 
 #include "ns3/names.h"
 #include "ns3/output-stream-wrapper.h"

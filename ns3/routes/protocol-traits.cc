@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "protocol-traits.h"
+#include "ns3/routes/protocol-traits.h"
 
 #include <map>
 #include <set>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-merger.h"
+#include "ns3/routes/route-merger.h"
 
 #include "base/wire/address_scope.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_ROUTE_MERGER_H
 #define VIADUCT_ROUTE_MERGER_H
 
-#include "route-reader.h"
+#include "ns3/routes/route-reader.h"
 
 #include "ns3/net-device.h"
 #include "ns3/ptr.h"

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-reader.h"
+#include "ns3/routes/route-reader.h"
 
-#include "printed-routes.h"
+#include "ns3/routes/printed-routes.h"
 
-#include "ns3/ns3-access.h"
+#include "ns3/base/ns3-access.h"
 
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/olsr-routing-protocol.h"

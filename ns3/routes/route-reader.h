@@ -5,8 +5,8 @@
 #ifndef VIADUCT_ROUTE_READER_H
 #define VIADUCT_ROUTE_READER_H
 
-#include "lab-addresses.h"
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/routes/lab-addresses.h"
 
 #include "ns3/object.h"
 #include "ns3/ptr.h"

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-source.h"
+#include "ns3/routes/route-source.h"
 
-#include "protocol-traits.h"
-#include "route-merger.h"
+#include "ns3/routes/protocol-traits.h"
+#include "ns3/routes/route-merger.h"
 
-#include "ns3/poll-phase.h"
+#include "ns3/base/poll-phase.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"

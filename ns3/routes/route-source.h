@@ -5,9 +5,9 @@
 #ifndef VIADUCT_ROUTE_SOURCE_H
 #define VIADUCT_ROUTE_SOURCE_H
 
-#include "lab-addresses.h"
-#include "poll-budget.h"
-#include "route-reader.h"
+#include "ns3/routes/lab-addresses.h"
+#include "ns3/routes/poll-budget.h"
+#include "ns3/routes/route-reader.h"
 
 #include "ns3/event-id.h"
 #include "ns3/node.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-table-columns.h"
+#include "ns3/routes/route-table-columns.h"
 
 #include <algorithm>
 #include <cctype>

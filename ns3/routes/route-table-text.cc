@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-table-text.h"
+#include "ns3/routes/route-table-text.h"
 
-#include "route-table-columns.h"
+#include "ns3/routes/route-table-columns.h"
 
 #include "base/error.h"
 #include "base/wire/address_scope.h"

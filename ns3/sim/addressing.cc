@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "addressing.h"
+#include "ns3/sim/addressing.h"
 
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/base/wire-conversion.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6-static-routing-helper.h"
@@ -12,7 +13,6 @@
 #include "ns3/olsr-routing-protocol.h"
 #include "ns3/rip.h"
 #include "ns3/ripng.h"
-#include "ns3/wire-conversion.h"
 
 #include "scenario/multicast.h"
 #include "scenario/static_routes.h"

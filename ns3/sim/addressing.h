@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_ADDRESSING_H
 #define VIADUCT_SIM_ADDRESSING_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
 namespace ns3::sim
 {

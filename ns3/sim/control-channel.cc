@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "control-channel.h"
+#include "ns3/sim/control-channel.h"
 
 #include "base/fd.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "dont-fragment-routing.h"
+#include "ns3/sim/dont-fragment-routing.h"
 
 #include "ns3/icmpv4-l4-protocol.h"
 #include "ns3/ipv4-route.h"

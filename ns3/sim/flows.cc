@@ -2,25 +2,25 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "flows.h"
+#include "ns3/sim/flows.h"
 
-#include "time-conversion.h"
+#include "ns3/sim/time-conversion.h"
 
 #include "ns3/address.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/base/ns3-access.h"
+#include "ns3/base/wire-conversion.h"
 #include "ns3/bulk-send-application.h"
 #include "ns3/data-rate.h"
 #include "ns3/enum.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
-#include "ns3/ip-family.h"
-#include "ns3/ns3-access.h"
 #include "ns3/onoff-application.h"
 #include "ns3/packet-sink.h"
 #include "ns3/ping.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 #include "scenario/addresses.h"

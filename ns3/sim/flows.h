@@ -5,8 +5,8 @@
 #ifndef VIADUCT_SIM_FLOWS_H
 #define VIADUCT_SIM_FLOWS_H
 
-#include "network.h"
-#include "udp-source.h"
+#include "ns3/sim/network.h"
+#include "ns3/sim/udp-source.h"
 
 #include "ns3/application.h"
 #include "ns3/nstime.h"

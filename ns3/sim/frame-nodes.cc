@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-nodes.h"
+#include "ns3/sim/frame-nodes.h"
 
-#include "frame-programs.h"
-#include "rbridges.h"
+#include "ns3/sim/frame-programs.h"
+#include "ns3/sim/rbridges.h"
 
 #include "scenario/protocols.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_FRAME_NODES_H
 #define VIADUCT_SIM_FRAME_NODES_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
 #include "base/result/run.h"
 #include "scenario/scenario.h"

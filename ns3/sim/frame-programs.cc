@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-programs.h"
+#include "ns3/sim/frame-programs.h"
 
-#include "type-check.h"
+#include "ns3/sim/type-check.h"
 
-#include "ns3/frame-forwarder.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/ipv4-routing-protocol.h"
 #include "ns3/ipv6-routing-protocol.h"
 #include "ns3/names.h"

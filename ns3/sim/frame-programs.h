@@ -5,8 +5,8 @@
 #ifndef VIADUCT_SIM_FRAME_PROGRAMS_H
 #define VIADUCT_SIM_FRAME_PROGRAMS_H
 
-#include "frame-nodes.h"
-#include "network.h"
+#include "ns3/sim/frame-nodes.h"
+#include "ns3/sim/network.h"
 
 #include "base/result/run.h"
 

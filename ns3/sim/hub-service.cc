@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "hub-service.h"
+#include "ns3/sim/hub-service.h"
 
-#include "run-report.h"
+#include "ns3/sim/run-report.h"
 
 #include "ns3/integer.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"

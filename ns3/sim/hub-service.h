@@ -5,11 +5,11 @@
 #ifndef VIADUCT_SIM_HUB_SERVICE_H
 #define VIADUCT_SIM_HUB_SERVICE_H
 
-#include "control-channel.h"
-#include "network.h"
+#include "ns3/sim/control-channel.h"
+#include "ns3/sim/network.h"
 
-#include "ns3/remote-hub.h"
-#include "ns3/transport-guard.h"
+#include "ns3/guard/transport-guard.h"
+#include "ns3/tunnel/remote-hub.h"
 
 #include "base/result/hub.h"
 #include "scenario/scenario.h"

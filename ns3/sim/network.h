@@ -41,8 +41,9 @@ class Network
     /**
      * @param scenario must outlive this object
      * @param plain mode simulate: the links that are ns-3's own channels; must outlive this object
-     * @param host in a lab on several machines, the host whose nodes are built; nodes of other hosts
-     * are bare nodes and devices, so that all machines have the same numbers and MAC addresses
+     * @param host in a lab on several machines, the host whose nodes are built; nodes of other
+     * hosts are bare nodes and devices, so that all machines have the same numbers and MAC
+     * addresses
      * @throw viaduct::UsageError naming the feature that ns-3 does not have
      */
     Network(const viaduct::scenario::Scenario& scenario,

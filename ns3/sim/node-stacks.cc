@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "node-stacks.h"
+#include "ns3/sim/node-stacks.h"
 
-#include "dont-fragment-routing.h"
-#include "source-multicast-routing.h"
-#include "type-check.h"
+#include "ns3/sim/dont-fragment-routing.h"
+#include "ns3/sim/source-multicast-routing.h"
+#include "ns3/sim/type-check.h"
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
@@ -19,9 +19,9 @@
 #include "ns3/ipv6-list-routing.h"
 #include "ns3/ipv6-routing-helper.h"
 #include "ns3/ipv6-static-routing.h"
-#include "ns3/kernel-guest.h"
-#include "ns3/kernel-node.h"
-#include "ns3/kernel-stack-helper.h"
+#include "ns3/kernel/kernel-guest.h"
+#include "ns3/kernel/kernel-node.h"
+#include "ns3/kernel/kernel-stack-helper.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_NODE_STACKS_H
 #define VIADUCT_SIM_NODE_STACKS_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
 #include "ns3/object-factory.h"
 

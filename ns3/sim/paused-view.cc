@@ -2,18 +2,18 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "paused-view.h"
+#include "ns3/sim/paused-view.h"
 
-#include "run-report.h"
+#include "ns3/sim/run-report.h"
 
-#include "ns3/ip-family.h"
-#include "ns3/kernel-node.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/kernel/kernel-node.h"
 #include "ns3/names.h"
-#include "ns3/on-demand.h"
 #include "ns3/pointer.h"
 #include "ns3/queue-disc.h"
 #include "ns3/queue.h"
-#include "ns3/route-reader.h"
+#include "ns3/routes/on-demand.h"
+#include "ns3/routes/route-reader.h"
 #include "ns3/simulator.h"
 #include "ns3/traffic-control-layer.h"
 

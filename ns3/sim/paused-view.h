@@ -5,9 +5,9 @@
 #ifndef VIADUCT_SIM_PAUSED_VIEW_H
 #define VIADUCT_SIM_PAUSED_VIEW_H
 
-#include "network.h"
-#include "reachability.h"
-#include "simulated-traffic.h"
+#include "ns3/sim/network.h"
+#include "ns3/sim/reachability.h"
+#include "ns3/sim/simulated-traffic.h"
 
 #include "base/result/paused.h"
 #include "guest/shell/paused.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "placement.h"
+#include "ns3/sim/placement.h"
 
-#include "time-conversion.h"
-#include "type-check.h"
+#include "ns3/sim/time-conversion.h"
+#include "ns3/sim/type-check.h"
 
 #include "ns3/box.h"
 #include "ns3/constant-velocity-mobility-model.h"

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "programs.h"
+#include "ns3/sim/programs.h"
 
-#include "time-conversion.h"
+#include "ns3/sim/time-conversion.h"
 
-#include "ns3/kernel-application-helper.h"
+#include "ns3/kernel/kernel-application-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_PROGRAMS_H
 #define VIADUCT_SIM_PROGRAMS_H
 
-#include "ns3/kernel-application.h"
+#include "ns3/kernel/kernel-application.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "protocol-probe.h"
+#include "ns3/sim/protocol-probe.h"
 
 #include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
@@ -10,9 +10,9 @@
 #include "ns3/ipv4-routing-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-routing-helper.h"
-#include "ns3/on-demand.h"
-#include "ns3/protocol-traits.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/routes/on-demand.h"
+#include "ns3/routes/protocol-traits.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridges.h"
+#include "ns3/sim/rbridges.h"
 
-#include "type-check.h"
+#include "ns3/sim/type-check.h"
 
 #include "ns3/names.h"
 #include "ns3/simulator.h"

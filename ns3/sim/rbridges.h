@@ -5,10 +5,10 @@
 #ifndef VIADUCT_SIM_RBRIDGES_H
 #define VIADUCT_SIM_RBRIDGES_H
 
-#include "frame-nodes.h"
-#include "network.h"
+#include "ns3/sim/frame-nodes.h"
+#include "ns3/sim/network.h"
 
-#include "ns3/rbridge.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include "base/result/run.h"
 

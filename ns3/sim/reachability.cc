@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "reachability.h"
+#include "ns3/sim/reachability.h"
 
-#include "placement.h"
-#include "wireless.h"
+#include "ns3/sim/placement.h"
+#include "ns3/sim/wireless.h"
 
 #include "ns3/icmpv6-l4-protocol.h"
-#include "ns3/on-demand.h"
 #include "ns3/packet.h"
-#include "ns3/protocol-traits.h"
+#include "ns3/routes/on-demand.h"
+#include "ns3/routes/protocol-traits.h"
 #include "ns3/simulator.h"
 
 #include "scenario/addresses.h"

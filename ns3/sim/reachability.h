@@ -5,12 +5,12 @@
 #ifndef VIADUCT_SIM_REACHABILITY_H
 #define VIADUCT_SIM_REACHABILITY_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
 #include "ns3/nstime.h"
-#include "ns3/on-demand.h"
-#include "ns3/route-reader.h"
+#include "ns3/routes/on-demand.h"
+#include "ns3/routes/route-reader.h"
 
 #include "base/result/run.h"
 #include "scenario/awaited.h"

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-check.h"
+#include "ns3/sim/route-check.h"
 
-#include "time-conversion.h"
+#include "ns3/sim/time-conversion.h"
 
-#include "ns3/on-demand.h"
+#include "ns3/routes/on-demand.h"
 #include "ns3/simulator.h"
 
 #include "base/clock.h"

@@ -5,10 +5,10 @@
 #ifndef VIADUCT_SIM_ROUTE_CHECK_H
 #define VIADUCT_SIM_ROUTE_CHECK_H
 
-#include "network.h"
-#include "reachability.h"
+#include "ns3/sim/network.h"
+#include "ns3/sim/reachability.h"
 
-#include "ns3/lab-helper.h"
+#include "ns3/offload/lab-helper.h"
 
 #include <cstdint>
 #include <functional>

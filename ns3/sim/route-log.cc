@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-log.h"
+#include "ns3/sim/route-log.h"
 
 #include "ns3/callback.h"
 

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_ROUTE_LOG_H
 #define VIADUCT_SIM_ROUTE_LOG_H
 
-#include "ns3/lab-helper.h"
+#include "ns3/offload/lab-helper.h"
 
 #include "base/result/reconvergence.h"
 #include "plane/fib/route.h"

@@ -2,21 +2,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "run-report.h"
+#include "ns3/sim/run-report.h"
 
 #include "ns3/arp-l3-protocol.h"
-#include "ns3/frame-forwarder.h"
+#include "ns3/base/ns3-access.h"
+#include "ns3/device/lab-fd-net-device.h"
+#include "ns3/device/ring-net-device.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
-#include "ns3/kernel-node.h"
-#include "ns3/lab-fd-net-device.h"
+#include "ns3/kernel/kernel-node.h"
 #include "ns3/node-list.h"
-#include "ns3/ns3-access.h"
-#include "ns3/path-channel.h"
-#include "ns3/program-port.h"
-#include "ns3/rbridge.h"
-#include "ns3/reactor-simulator-impl.h"
-#include "ns3/ring-net-device.h"
+#include "ns3/offload/program-port.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include "path/engine/describe.h"
 

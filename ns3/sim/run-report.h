@@ -5,10 +5,10 @@
 #ifndef VIADUCT_SIM_RUN_REPORT_H
 #define VIADUCT_SIM_RUN_REPORT_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
-#include "ns3/lab-helper.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/offload/lab-helper.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "base/result/run.h"
 

@@ -3,12 +3,12 @@
  */
 
 // The members of ScenarioRun that serve `viaduct hub`.
-#include "run-report.h"
-#include "scenario-run.h"
+#include "ns3/sim/run-report.h"
+#include "ns3/sim/scenario-run.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>

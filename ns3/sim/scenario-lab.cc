@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "scenario-lab.h"
+#include "ns3/sim/scenario-lab.h"
 
-#include "ns3/wire-conversion.h"
+#include "ns3/base/wire-conversion.h"
 
 #include "plane/fib/data_plane.h"
 #include "scenario/addresses.h"

@@ -5,10 +5,10 @@
 #ifndef VIADUCT_SIM_SCENARIO_LAB_H
 #define VIADUCT_SIM_SCENARIO_LAB_H
 
-#include "hub-service.h"
-#include "network.h"
+#include "ns3/sim/hub-service.h"
+#include "ns3/sim/network.h"
 
-#include "ns3/lab-helper.h"
+#include "ns3/offload/lab-helper.h"
 
 #include "scenario/scenario.h"
 

@@ -2,20 +2,20 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "scenario-run.h"
+#include "ns3/sim/scenario-run.h"
 
-#include "node-stacks.h"
-#include "placement.h"
-#include "protocol-probe.h"
-#include "run-report.h"
-#include "time-conversion.h"
+#include "ns3/sim/node-stacks.h"
+#include "ns3/sim/placement.h"
+#include "ns3/sim/protocol-probe.h"
+#include "ns3/sim/run-report.h"
+#include "ns3/sim/time-conversion.h"
 
+#include "ns3/base/path-seed.h"
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/global-value.h"
-#include "ns3/kernel-shell.h"
-#include "ns3/path-seed.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/kernel/kernel-shell.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "simulated-files.h"
+#include "ns3/sim/simulated-files.h"
 
-#include "time-conversion.h"
-#include "wireless.h"
+#include "ns3/sim/time-conversion.h"
+#include "ns3/sim/wireless.h"
 
-#include "ns3/kernel-stack-helper.h"
+#include "ns3/kernel/kernel-stack-helper.h"
 #include "ns3/pcap-file-wrapper.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/simulator.h"

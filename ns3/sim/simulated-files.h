@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_SIMULATED_FILES_H
 #define VIADUCT_SIM_SIMULATED_FILES_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
 #include "ns3/pcap-file-wrapper.h"
 

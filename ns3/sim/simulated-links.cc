@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "simulated-links.h"
+#include "ns3/sim/simulated-links.h"
 
 #include "base/units.h"
 #include "scenario/events.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "simulated-traffic.h"
+#include "ns3/sim/simulated-traffic.h"
 
-#include "placement.h"
-#include "time-conversion.h"
+#include "ns3/sim/placement.h"
+#include "ns3/sim/time-conversion.h"
 
 #include "ns3/simulator.h"
 

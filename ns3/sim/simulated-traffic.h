@@ -5,11 +5,11 @@
 #ifndef VIADUCT_SIM_SIMULATED_TRAFFIC_H
 #define VIADUCT_SIM_SIMULATED_TRAFFIC_H
 
-#include "control-channel.h"
-#include "flows.h"
-#include "network.h"
-#include "programs.h"
-#include "simulated-files.h"
+#include "ns3/sim/control-channel.h"
+#include "ns3/sim/flows.h"
+#include "ns3/sim/network.h"
+#include "ns3/sim/programs.h"
+#include "ns3/sim/simulated-files.h"
 
 #include "ns3/nstime.h"
 

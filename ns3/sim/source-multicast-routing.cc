@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "source-multicast-routing.h"
+#include "ns3/sim/source-multicast-routing.h"
 
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-table-entry.h"

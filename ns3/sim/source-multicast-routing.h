@@ -5,9 +5,9 @@
 #ifndef VIADUCT_SIM_SOURCE_MULTICAST_ROUTING_H
 #define VIADUCT_SIM_SOURCE_MULTICAST_ROUTING_H
 
+#include "ns3/base/ns3-access.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-static-routing.h"
-#include "ns3/ns3-access.h"
 
 namespace ns3::sim
 {

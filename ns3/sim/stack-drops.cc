@@ -2,21 +2,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "stack-drops.h"
+#include "ns3/sim/stack-drops.h"
 
-#include "wireless.h"
+#include "ns3/sim/wireless.h"
 
-#include "dont-fragment-routing.h"
+#include "ns3/sim/dont-fragment-routing.h"
 
 #include "ns3/arp-cache.h"
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/csma-net-device.h"
-#include "ns3/frame-forwarder.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
-#include "ns3/ndisc-neighbours.h"
-#include "ns3/path-net-device.h"
+#include "ns3/neighbour/ndisc-neighbours.h"
+#include "ns3/path/path-net-device.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/traffic-control-layer.h"
 

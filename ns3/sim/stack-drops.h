@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_STACK_DROPS_H
 #define VIADUCT_SIM_STACK_DROPS_H
 
-#include "network.h"
+#include "ns3/sim/network.h"
 
 #include "ns3/packet.h"
 

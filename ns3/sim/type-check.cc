@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "type-check.h"
+#include "ns3/sim/type-check.h"
 
 #include "ns3/attribute.h"
 #include "ns3/string.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "udp-source.h"
+#include "ns3/sim/udp-source.h"
 
 #include "ns3/inet6-socket-address.h"
 #include "ns3/packet.h"

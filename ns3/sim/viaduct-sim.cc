@@ -5,8 +5,8 @@
  * hand it prints its events on standard output.
  */
 
-#include "control-channel.h"
-#include "scenario-run.h"
+#include "ns3/sim/control-channel.h"
+#include "ns3/sim/scenario-run.h"
 
 #include "base/error.h"
 #include "base/library_file.h"

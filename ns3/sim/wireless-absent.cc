@@ -4,7 +4,7 @@
 
 // Replaces wireless.cc if ns-3 was built without its module wifi.
 
-#include "wireless.h"
+#include "ns3/sim/wireless.h"
 
 #include "base/error.h"
 

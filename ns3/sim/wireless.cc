@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "wireless.h"
+#include "ns3/sim/wireless.h"
 
-#include "type-check.h"
+#include "ns3/sim/type-check.h"
 
 #include "ns3/ampdu-subframe-header.h"
 #include "ns3/ap-wifi-mac.h"
 #include "ns3/double.h"
 #include "ns3/error-model.h"
-#include "ns3/kernel-node.h"
+#include "ns3/kernel/kernel-node.h"
 #include "ns3/llc-snap-header.h"
 #include "ns3/sta-wifi-mac.h"
 #include "ns3/string.h"

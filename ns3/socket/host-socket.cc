@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "host-socket.h"
+#include "ns3/socket/host-socket.h"
 
 namespace ns3
 {

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_HOST_SOCKET_H
 #define VIADUCT_HOST_SOCKET_H
 
-#include "kernel-socket-factory.h"
+#include "ns3/socket/kernel-socket-factory.h"
 
 namespace ns3
 {

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "host-sockets.h"
+#include "ns3/socket/host-sockets.h"
 
-#include "host-socket.h"
+#include "ns3/socket/host-socket.h"
 
 #include "ns3/simulator.h"
 

@@ -5,10 +5,10 @@
 #ifndef VIADUCT_HOST_SOCKETS_H
 #define VIADUCT_HOST_SOCKETS_H
 
-#include "kernel-socket-stack.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/node.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "guest/service/host_agent.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-message-socket.h"
+#include "ns3/socket/kernel-message-socket.h"
 
 #include "ns3/boolean.h"
 #include "ns3/uinteger.h"

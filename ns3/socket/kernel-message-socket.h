@@ -5,7 +5,7 @@
 #ifndef VIADUCT_KERNEL_MESSAGE_SOCKET_H
 #define VIADUCT_KERNEL_MESSAGE_SOCKET_H
 
-#include "kernel-socket-mixin.h"
+#include "ns3/socket/kernel-socket-mixin.h"
 
 namespace ns3
 {

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-socket-address.h"
+#include "ns3/socket/kernel-socket-address.h"
 
-#include "kernel-socket-stack.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"

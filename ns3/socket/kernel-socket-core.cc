@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-socket-core.h"
+#include "ns3/socket/kernel-socket-core.h"
 
-#include "host-socket.h"
-#include "kernel-socket-address.h"
-#include "kernel-socket-stack.h"
-#include "ns3/path-seed.h"
+#include "ns3/base/path-seed.h"
+#include "ns3/socket/host-socket.h"
+#include "ns3/socket/kernel-socket-address.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/abort.h"
 #include "ns3/inet-socket-address.h"

@@ -5,10 +5,10 @@
 #ifndef VIADUCT_KERNEL_SOCKET_FACTORY_H
 #define VIADUCT_KERNEL_SOCKET_FACTORY_H
 
-#include "kernel-message-socket.h"
-#include "kernel-raw-socket.h"
-#include "kernel-tcp-socket.h"
-#include "kernel-udp-socket.h"
+#include "ns3/socket/kernel-message-socket.h"
+#include "ns3/socket/kernel-raw-socket.h"
+#include "ns3/socket/kernel-tcp-socket.h"
+#include "ns3/socket/kernel-udp-socket.h"
 
 #include "ns3/ipv4-raw-socket-factory.h"
 #include "ns3/ipv6-raw-socket-factory.h"

@@ -5,7 +5,7 @@
 #ifndef VIADUCT_KERNEL_SOCKET_MIXIN_H
 #define VIADUCT_KERNEL_SOCKET_MIXIN_H
 
-#include "kernel-socket-core.h"
+#include "ns3/socket/kernel-socket-core.h"
 
 #include "ns3/socket.h"
 

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-socket-core.h"
+#include "ns3/socket/kernel-socket-core.h"
 
-#include "kernel-socket-address.h"
-#include "kernel-socket-stack.h"
+#include "ns3/socket/kernel-socket-address.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/abort.h"
 #include "ns3/net-device.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-socket-stack.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
-#include "kernel-socket-factory.h"
+#include "ns3/socket/kernel-socket-factory.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"

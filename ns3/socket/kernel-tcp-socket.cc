@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-tcp-socket.h"
+#include "ns3/socket/kernel-tcp-socket.h"
 
-#include "kernel-socket-stack.h"
-#include "kernel-tcp-info.h"
+#include "ns3/socket/kernel-socket-stack.h"
+#include "ns3/socket/kernel-tcp-info.h"
 
 #include "ns3/abort.h"
 #include "ns3/double.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kernel-udp-socket.h"
+#include "ns3/socket/kernel-udp-socket.h"
 
-#include "kernel-socket-address.h"
-#include "kernel-socket-stack.h"
+#include "ns3/socket/kernel-socket-address.h"
+#include "ns3/socket/kernel-socket-stack.h"
 
 #include "ns3/ipv4.h"
 #include "ns3/ipv6.h"

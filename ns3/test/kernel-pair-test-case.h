@@ -5,7 +5,7 @@
 #ifndef VIADUCT_KERNEL_PAIR_TEST_CASE_H
 #define VIADUCT_KERNEL_PAIR_TEST_CASE_H
 
-#include "kernel-test-support.h"
+#include "ns3/test/kernel-test-support.h"
 
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"

@@ -5,15 +5,15 @@
 #ifndef VIADUCT_KERNEL_SOCKET_TEST_SUPPORT_H
 #define VIADUCT_KERNEL_SOCKET_TEST_SUPPORT_H
 
-#include "native-agent.h"
+#include "ns3/test/native-agent.h"
 
 #include "ns3/event-id.h"
 #include "ns3/inet-socket-address.h"
-#include "ns3/kernel-socket-stack.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/socket.h"
+#include "ns3/socket/kernel-socket-stack.h"
 #include "ns3/test.h"
 
 #include "base/clock.h"

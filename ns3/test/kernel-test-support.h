@@ -6,7 +6,7 @@
 #define VIADUCT_KERNEL_TEST_SUPPORT_H
 
 #include "ns3/ipv4-address-helper.h"
-#include "ns3/kernel-stack-helper.h"
+#include "ns3/kernel/kernel-stack-helper.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/packet.h"

@@ -6,11 +6,11 @@
 #define VIADUCT_TEST_SUPPORT_H
 
 #include "ns3/boolean.h"
+#include "ns3/device/ring-net-device.h"
 #include "ns3/global-value.h"
 #include "ns3/mac48-address.h"
 #include "ns3/node.h"
-#include "ns3/reactor-simulator-impl.h"
-#include "ns3/ring-net-device.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 

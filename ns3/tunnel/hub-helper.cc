@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "hub-helper.h"
+#include "ns3/tunnel/hub-helper.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
+#include "ns3/guard/transport-guard.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/names.h"
 #include "ns3/node-list.h"
 #include "ns3/simulator.h"
-#include "ns3/transport-guard.h"
 
 #include "base/error.h"
 

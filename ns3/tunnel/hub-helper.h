@@ -7,7 +7,7 @@
 
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
-#include "ns3/remote-hub.h"
+#include "ns3/tunnel/remote-hub.h"
 
 #include <string>
 

@@ -2,22 +2,22 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "remote-hub.h"
+#include "ns3/tunnel/remote-hub.h"
 
 #include "ns3/abort.h"
+#include "ns3/base/wire-conversion.h"
 #include "ns3/boolean.h"
-#include "ns3/client-programs.h"
-#include "ns3/frame-check.h"
-#include "ns3/held-payloads.h"
+#include "ns3/guard/frame-check.h"
 #include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/mac48-address.h"
 #include "ns3/names.h"
+#include "ns3/offload/client-programs.h"
+#include "ns3/payload/held-payloads.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/clock.h"
 #include "base/realtime.h"

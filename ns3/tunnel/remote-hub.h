@@ -8,9 +8,9 @@
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object.h"
+#include "ns3/offload/program-port.h"
 #include "ns3/packet.h"
-#include "ns3/program-port.h"
-#include "ns3/reactor-simulator-impl.h"
+#include "ns3/reactor/reactor-simulator-impl.h"
 
 #include "remote/tunnel/client_hub.h"
 #include "remote/tunnel/client_wire.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge-flooding.h"
+#include "ns3/wmrp/rbridge-flooding.h"
 
-#include "rbridge-time.h"
+#include "ns3/wmrp/rbridge-time.h"
 
 #include "ns3/simulator.h"
 

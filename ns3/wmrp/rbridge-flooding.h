@@ -5,7 +5,7 @@
 #ifndef VIADUCT_RBRIDGE_FLOODING_H
 #define VIADUCT_RBRIDGE_FLOODING_H
 
-#include "rbridge-port.h"
+#include "ns3/wmrp/rbridge-port.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"

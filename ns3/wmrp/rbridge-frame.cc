@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge-frame.h"
+#include "ns3/wmrp/rbridge-frame.h"
 
-#include "ns3/bytes-header.h"
-#include "ns3/frame-check.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/base/bytes-header.h"
+#include "ns3/base/wire-conversion.h"
+#include "ns3/guard/frame-check.h"
 
 #include "base/wire/ethernet.h"
 

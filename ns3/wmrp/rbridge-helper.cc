@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge-helper.h"
+#include "ns3/wmrp/rbridge-helper.h"
 
 #include "ns3/loopback-net-device.h"
 

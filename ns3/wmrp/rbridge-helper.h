@@ -8,7 +8,7 @@
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
-#include "ns3/rbridge.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include <string>
 

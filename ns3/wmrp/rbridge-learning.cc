@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include "ns3/simulator.h"
 

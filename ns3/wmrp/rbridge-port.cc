@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge-port.h"
+#include "ns3/wmrp/rbridge-port.h"
 
+#include "ns3/base/wire-conversion.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge-shared-plane.h"
+#include "ns3/wmrp/rbridge-shared-plane.h"
 
 #include "plane/forward/rbridge.h"
 

@@ -5,10 +5,10 @@
 #ifndef VIADUCT_RBRIDGE_SHARED_PLANE_H
 #define VIADUCT_RBRIDGE_SHARED_PLANE_H
 
-#include "rbridge-plane.h"
-#include "rbridge.h"
+#include "ns3/wmrp/rbridge-plane.h"
+#include "ns3/wmrp/rbridge.h"
 
-#include "ns3/event-listener.h"
+#include "ns3/frames/event-listener.h"
 #include "ns3/node.h"
 
 #include "lab/broker/client.h"

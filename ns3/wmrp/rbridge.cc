@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rbridge.h"
+#include "ns3/wmrp/rbridge.h"
 
-#include "rbridge-frame.h"
-#include "rbridge-time.h"
+#include "ns3/wmrp/rbridge-frame.h"
+#include "ns3/wmrp/rbridge-time.h"
 
 #include "ns3/abort.h"
+#include "ns3/base/wire-conversion.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include <algorithm>
 #include <set>

@@ -5,9 +5,9 @@
 #ifndef VIADUCT_RBRIDGE_H
 #define VIADUCT_RBRIDGE_H
 
-#include "rbridge-flooding.h"
-#include "rbridge-plane.h"
-#include "rbridge-port.h"
+#include "ns3/wmrp/rbridge-flooding.h"
+#include "ns3/wmrp/rbridge-plane.h"
+#include "ns3/wmrp/rbridge-port.h"
 
 #include "ns3/mac48-address.h"
 #include "ns3/net-device.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "interface-test-support.h"
+#include "ns3/device/test/interface-test-support.h"
 
 #include "base/realtime.h"
 

@@ -4,7 +4,7 @@
 
 #include "ns3/test/viaduct-test-support.h"
 
-#include "ns3/lab-fd-net-device.h"
+#include "ns3/device/lab-fd-net-device.h"
 #include "ns3/test.h"
 
 #include <sys/socket.h>

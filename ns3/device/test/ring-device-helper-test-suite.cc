@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "interface-test-support.h"
+#include "ns3/device/test/interface-test-support.h"
 
 #include "ns3/path/test/path-test-link.h"
 
+#include "ns3/device/ring-device-helper.h"
 #include "ns3/node-container.h"
 #include "ns3/output-stream-wrapper.h"
-#include "ns3/path-helper.h"
+#include "ns3/path/path-helper.h"
 #include "ns3/pcap-file.h"
-#include "ns3/ring-device-helper.h"
 
 #include <fstream>
 #include <iterator>

@@ -4,10 +4,10 @@
 
 #include "ns3/test/viaduct-test-support.h"
 
-#include "ns3/frame-forwarder-helper.h"
-#include "ns3/frame-forwarder.h"
+#include "ns3/frames/frame-forwarder-helper.h"
+#include "ns3/frames/frame-forwarder.h"
 #include "ns3/node-container.h"
-#include "ns3/path-helper.h"
+#include "ns3/path/path-helper.h"
 #include "ns3/simple-channel.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"

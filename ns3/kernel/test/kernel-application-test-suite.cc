@@ -3,8 +3,8 @@
  */
 
 #include "ns3/ipv4-address-helper.h"
-#include "ns3/kernel-application-helper.h"
-#include "ns3/kernel-stack-helper.h"
+#include "ns3/kernel/kernel-application-helper.h"
+#include "ns3/kernel/kernel-stack-helper.h"
 #include "ns3/node-container.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/simulator.h"

@@ -12,13 +12,13 @@
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-static-routing-helper.h"
-#include "ns3/kernel-application-helper.h"
-#include "ns3/kernel-socket-stack.h"
-#include "ns3/kernel-state.h"
+#include "ns3/kernel/kernel-application-helper.h"
+#include "ns3/kernel/kernel-state.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-helper.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/path/path-helper.h"
+#include "ns3/socket/kernel-socket-stack.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 
 #include "ns3/test/viaduct-test-support.h"
 
-#include "ns3/address-resolution.h"
 #include "ns3/arp-header.h"
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/config.h"
@@ -14,6 +13,7 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv6-address-helper.h"
+#include "ns3/neighbour/address-resolution.h"
 #include "ns3/node-container.h"
 #include "ns3/pointer.h"
 #include "ns3/simple-net-device-helper.h"

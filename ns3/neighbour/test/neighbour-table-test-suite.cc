@@ -3,7 +3,7 @@
  */
 
 #include "ns3/mac48-address.h"
-#include "ns3/neighbour-table.h"
+#include "ns3/neighbour/neighbour-table.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 

@@ -2,19 +2,19 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/address-resolution.h"
+#include "ns3/guard/transport-guard.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ndisc-cache.h"
+#include "ns3/neighbour/address-resolution.h"
 #include "ns3/node-container.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/socket.h"
 #include "ns3/test.h"
-#include "ns3/transport-guard.h"
 #include "ns3/udp-socket-factory.h"
 
 /**

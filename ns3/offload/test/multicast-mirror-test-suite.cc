@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-test-support.h"
+#include "ns3/offload/test/route-test-support.h"
 
-#include "ns3/multicast-mirror.h"
+#include "ns3/offload/multicast-mirror.h"
 #include "ns3/test.h"
 
 #include "base/error.h"

@@ -9,7 +9,7 @@
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/net-device-container.h"
-#include "ns3/program-port.h"
+#include "ns3/offload/program-port.h"
 #include "ns3/socket.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/test.h"

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-test-support.h"
+#include "ns3/offload/test/route-test-support.h"
 
-#include "ns3/ip-family.h"
+#include "ns3/base/ip-family.h"
+#include "ns3/base/wire-conversion.h"
 #include "ns3/ipv4-list-routing-helper.h"
 #include "ns3/ipv6-list-routing-helper.h"
 #include "ns3/test.h"
-#include "ns3/wire-conversion.h"
 
 #include <optional>
 #include <random>

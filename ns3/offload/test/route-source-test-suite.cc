@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-test-support.h"
+#include "ns3/offload/test/route-test-support.h"
 
+#include "ns3/base/wire-conversion.h"
 #include "ns3/ipv4-list-routing-helper.h"
 #include "ns3/ipv4-list-routing.h"
 #include "ns3/ipv4-route.h"
@@ -13,7 +14,6 @@
 #include "ns3/rip-helper.h"
 #include "ns3/ripng-helper.h"
 #include "ns3/test.h"
-#include "ns3/wire-conversion.h"
 
 #include <memory>
 

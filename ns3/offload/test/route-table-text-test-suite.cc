@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/route-table-text.h"
+#include "ns3/routes/route-table-text.h"
 #include "ns3/test.h"
 
 #include <string>

@@ -16,7 +16,7 @@
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/route-source.h"
+#include "ns3/routes/route-source.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
 

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "route-test-support.h"
+#include "ns3/offload/test/route-test-support.h"
 
+#include "ns3/base/global-routing-class.h"
 #include "ns3/boolean.h"
-#include "ns3/global-routing-class.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/test.h"
 

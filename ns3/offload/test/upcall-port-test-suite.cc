@@ -4,17 +4,17 @@
 
 #include "ns3/test/viaduct-test-support.h"
 
-#include "ns3/control-plane.h"
-#include "ns3/handover-routes.h"
+#include "ns3/base/ip-family.h"
 #include "ns3/internet-stack-helper.h"
-#include "ns3/ip-family.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/net-device-container.h"
-#include "ns3/on-demand.h"
+#include "ns3/offload/control-plane.h"
+#include "ns3/offload/handover-routes.h"
+#include "ns3/offload/upcall-port.h"
+#include "ns3/routes/on-demand.h"
 #include "ns3/test.h"
-#include "ns3/upcall-port.h"
 
 #include "base/wire/test/packet_builder.h"
 #include "plane/bpf/upcall_program.h"

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "ns3/base/path-seed.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/flow-id-tag.h"
@@ -9,21 +10,20 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
-#include "ns3/lab-helper.h"
 #include "ns3/names.h"
+#include "ns3/offload/lab-helper.h"
 #include "ns3/packet-socket-helper.h"
-#include "ns3/packet-store.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-helper.h"
-#include "ns3/path-net-device.h"
-#include "ns3/path-seed.h"
+#include "ns3/path/packet-store.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/path/path-helper.h"
+#include "ns3/path/path-net-device.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/udp-socket-factory.h"
 
-#include "path-test-link.h"
+#include "ns3/path/test/path-test-link.h"
 
 #include "base/error.h"
 #include "path/pipeline.h"

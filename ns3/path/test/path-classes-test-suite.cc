@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/lab-helper.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-seed.h"
+#include "ns3/base/path-seed.h"
+#include "ns3/offload/lab-helper.h"
+#include "ns3/path/path-channel.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
 
-#include "path-test-link.h"
+#include "ns3/path/test/path-test-link.h"
 
 #include "base/error.h"
 #include "path/model/loss.h"

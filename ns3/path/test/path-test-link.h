@@ -9,8 +9,8 @@
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/packet.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-helper.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/path/path-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-test-link.h"
+#include "ns3/path/test/path-test-link.h"
 
 #include "ns3/double.h"
 #include "ns3/random-variable-stream.h"

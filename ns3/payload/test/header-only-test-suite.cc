@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "header-only-test-support.h"
 #include "ns3/device/test/interface-test-support.h"
+#include "ns3/payload/test/header-only-test-support.h"
 
+#include "ns3/base/wire-conversion.h"
 #include "ns3/bridge-net-device.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
@@ -12,10 +13,9 @@
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
-#include "ns3/path-helper.h"
+#include "ns3/path/path-helper.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/wire/checksum.h"
 

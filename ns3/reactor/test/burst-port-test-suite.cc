@@ -4,7 +4,7 @@
 
 #include "ns3/test/viaduct-test-support.h"
 
-#include "ns3/burst-port.h"
+#include "ns3/reactor/burst-port.h"
 #include "ns3/test.h"
 
 /**

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "host-socket-test-support.h"
+#include "ns3/socket/test/host-socket-test-support.h"
 
 #include "ns3/bulk-send-helper.h"
 #include "ns3/on-off-helper.h"

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "host-socket-test-support.h"
+#include "ns3/socket/test/host-socket-test-support.h"
 
-#include "ns3/host-socket.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/olsr-helper.h"
+#include "ns3/socket/host-socket.h"
 #include "ns3/udp-socket-factory.h"
 
 #include <cerrno>

@@ -8,8 +8,8 @@
 #include "ns3/test/kernel-socket-test-support.h"
 
 #include "ns3/global-value.h"
-#include "ns3/host-socket-helper.h"
 #include "ns3/inet6-socket-address.h"
+#include "ns3/offload/host-socket-helper.h"
 #include "ns3/string.h"
 
 #include "base/error.h"

@@ -10,7 +10,7 @@
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv6-address-helper.h"
-#include "ns3/kernel-mptcp-helper.h"
+#include "ns3/kernel/kernel-mptcp-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
 #include "ns3/pointer.h"

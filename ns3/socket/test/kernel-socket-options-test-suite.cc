@@ -14,10 +14,10 @@
 #include "ns3/ipv4-packet-info-tag.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-packet-info-tag.h"
-#include "ns3/kernel-socket-mixin.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
 #include "ns3/socket.h"
+#include "ns3/socket/kernel-socket-mixin.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

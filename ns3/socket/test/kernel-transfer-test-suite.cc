@@ -12,11 +12,11 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv6-address-helper.h"
-#include "ns3/kernel-socket-stack.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
 #include "ns3/pointer.h"
+#include "ns3/socket/kernel-socket-stack.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>

@@ -7,9 +7,9 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/names.h"
-#include "ns3/path-helper.h"
-#include "ns3/remote-hub.h"
+#include "ns3/path/path-helper.h"
 #include "ns3/test.h"
+#include "ns3/tunnel/remote-hub.h"
 #include "ns3/uinteger.h"
 
 #include "base/wire/layers.h"

@@ -3,14 +3,14 @@
  */
 
 #include "ns3/test/viaduct-test-support.h"
-#include "wmrp-test-network.h"
+#include "ns3/wmrp/test/wmrp-test-network.h"
 
-#include "ns3/device-replacement.h"
-#include "ns3/rbridge-shared-plane.h"
-#include "ns3/rbridge.h"
+#include "ns3/offload/device-replacement.h"
 #include "ns3/simple-channel.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/test.h"
+#include "ns3/wmrp/rbridge-shared-plane.h"
+#include "ns3/wmrp/rbridge.h"
 #ifdef VIADUCT_WITH_WIFI
 #include "ns3/mobility-helper.h"
 #include "ns3/yans-wifi-helper.h"

@@ -8,14 +8,14 @@
 #include "ns3/mac48-address.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
-#include "ns3/path-channel.h"
-#include "ns3/path-helper.h"
-#include "ns3/rbridge-helper.h"
-#include "ns3/rbridge.h"
+#include "ns3/path/path-channel.h"
+#include "ns3/path/path-helper.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+#include "ns3/wmrp/rbridge-helper.h"
+#include "ns3/wmrp/rbridge.h"
 
 #include <memory>
 #include <string>

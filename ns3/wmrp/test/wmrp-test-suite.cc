@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "wmrp-test-network.h"
+#include "ns3/wmrp/test/wmrp-test-network.h"
 
 #include "ns3/csma-helper.h"
 #include "ns3/csma-net-device.h"

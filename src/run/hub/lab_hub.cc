@@ -185,14 +185,14 @@ class LabHub final : public Hub {
     }
     conversation_->WaitForConvergence();
     if (traffic_) traffic_->Start();
-    Update();
+    Poll();
   }
 
-  void Update() {
+  void Poll() {
     if (ends_) return;
     Update(Asked(ControlRequest::Kind::kHub).at("hub").get<result::HubProgress>());
     WatchForwarder();
-    loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Update(); });
+    loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Poll(); });
   }
 
   // Reports a failure of the forwarder, and keeps it for the results.
