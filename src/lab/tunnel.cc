@@ -16,7 +16,7 @@ void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
   if (vxlan.mtu + kHeaders <= mtu) return;
   throw UsageError(
       "link " + link + ": with VXLAN over IPv6 its packets of up to " + std::to_string(vxlan.mtu) +
-      " bytes do not fit the network between the hosts, " + "whose MTU is " + std::to_string(mtu) +
+      " bytes do not fit the network between the machines, " + "whose MTU is " + std::to_string(mtu) +
       "; give the link mtu: " + std::to_string(mtu - kHeaders) + ", or that network more");
 }
 

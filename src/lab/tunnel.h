@@ -9,7 +9,7 @@
 
 namespace viaduct::lab {
 
-// Throws UsageError if packets of the tunnel would not fit the network between the hosts.
+// Throws UsageError if packets of the tunnel would not fit the network between the machines.
 void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link);
 
 // Creates the tunnel from the namespace of `host`. Throws UsageError if its identifier is taken,

@@ -57,8 +57,9 @@ TEST(AliasesTest, BothNamesAreRefused) {
 }
 
 TEST(AliasesTest, NamesThatUsersChooseAreNoAliases) {
-  const Scenario scenario =
-      Parse("nodes: [on_host, hosts]\nlinks: [{line: all}]\n", "f.yaml", {"nodes.hosts={}"});
+  const Scenario scenario = Parse("nodes: {on_host: {}, hosts: {}}\nlinks: [{line: all}]\n",
+                                  "f.yaml", {"nodes.hosts={stack: ns3}"});
+  EXPECT_EQ(scenario.nodes[0].name, "on_host");
   EXPECT_EQ(scenario.nodes[1].name, "hosts");
   EXPECT_EQ(ResolveAliases("flows.0.name=hosts.a"), "flows.0.name=hosts.a");
   EXPECT_EQ(ResolveAliases("hostsx=1"), "hostsx=1");

@@ -315,7 +315,7 @@ std::vector<std::string> NotJudged(const RunResult& run) {
   if (traditional && has_simulator) parts.emplace_back("ns-3's own emulation");
   if (has_kernel) parts.emplace_back("the kernel's forwarding");
   if (has_forwarder) parts.emplace_back("how long packets took in the forwarder");
-  if (!run.hosts.empty()) parts.emplace_back("the network between the hosts");
+  if (!run.hosts.empty()) parts.emplace_back("the network between the machines");
   return parts;
 }
 

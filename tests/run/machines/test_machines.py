@@ -44,7 +44,7 @@ def test_two_hosts(scenario: Callable[[str], Path], tmp_path: Path) -> None:
         assert out["flows"][3]["loss"] == 0
         assert [host["nodes"] for host in out["hosts"]] == [["n0", "n1"], ["n2", "n3"]]
         assert set(out["data_planes"]) == {"n0", "n1", "n2", "n3"}
-        assert "the network between the hosts" in out["not_judged"]
+        assert "the network between the machines" in out["not_judged"]
         assert (tmp_path / "r" / "index.html").exists()
         hosts.await_nothing_left()
 

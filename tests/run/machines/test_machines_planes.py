@@ -1,4 +1,4 @@
-"""A lab on several machines: data planes, modes, and the family of the network between the hosts."""
+"""A lab on several machines: data planes, modes, and the family of the network between the machines."""
 
 from __future__ import annotations
 
