@@ -127,7 +127,7 @@ def test_refusals(scenario: Callable[[str], Path]) -> None:
         ("machines: {h1: {address: 192.0.2.1}}", "there is no machine 'h2'"),
         ("machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.1}}", "given twice"),
         ("machines: {h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}, x: {address: 192.0.2.3}}",
-         "host x has no node"),
+         "machine x has no node"),
     ):  # fmt: skip
         done = viaduct("run", scenario(LINE + FAST_OLSR + text))
         assert words in done.error_line(2)

@@ -198,7 +198,7 @@ def test_a_host_is_frozen(scenario: Callable[[str], Path], tmp_path: Path, numbe
         try:
             assert run.wait() == 4, run.text
             last = run.text.strip().splitlines()[-1]
-            assert f"host {frozen.name}: nothing was heard of it for 10 s" in last, run.text
+            assert f"machine {frozen.name}: nothing was heard of it for 10 s" in last, run.text
             assert "VOID" in last
             assert not (tmp_path / "o.json").exists()
             others = [m for m in hosts.all if m != frozen]
