@@ -26,6 +26,7 @@
 
 #include "base/wire/ip.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3
@@ -48,9 +49,9 @@ constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
 /// Protocols that ns-3 does not implement, such as IGMP, go to the programs only.
 constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 89, 132, 136};
 
-/** @return the type of an ICMPv6 message */
+/** @return the type of an ICMP or ICMPv6 message */
 uint8_t
-Icmpv6Type(Ptr<const Packet> message)
+IcmpType(Ptr<const Packet> message)
 {
     uint8_t type = 0;
     message->CopyData(&type, sizeof(type));
@@ -63,6 +64,16 @@ IsIcmpv6Error(uint8_t type)
 {
     constexpr uint8_t LAST_ERROR = 127;
     return type <= LAST_ERROR;
+}
+
+/** @return whether the payload of an IPv4 packet is an ICMP error (RFC 1122, section 3.2.2) */
+bool
+IsIcmpError(Ptr<const Packet> payload, const Ipv4Header& header)
+{
+    // Destination unreachable, source quench, redirect, time exceeded, parameter problem (RFC 792).
+    constexpr std::array<uint8_t, 5> ERRORS{3, 4, 5, 11, 12};
+    return header.GetProtocol() == ip_protocol::kIcmp &&
+           std::find(ERRORS.begin(), ERRORS.end(), IcmpType(payload)) != ERRORS.end();
 }
 
 } // namespace
@@ -350,7 +361,7 @@ ProgramPort::SendUnreachable(Ptr<const Packet> packet,
                              uint8_t code,
                              uint16_t mtu)
 {
-    if (header.GetProtocol() == 1 || header.GetFragmentOffset() != 0)
+    if (IsIcmpError(packet, header) || header.GetFragmentOffset() != 0)
     {
         return; // RFC 1122, section 3.2.2: no error about an error or a later fragment
     }
@@ -421,7 +432,7 @@ void
 ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
 {
     const bool aboutError =
-        header.GetNextHeader() == ip_protocol::kIcmpv6 && IsIcmpv6Error(Icmpv6Type(packet));
+        header.GetNextHeader() == ip_protocol::kIcmpv6 && IsIcmpv6Error(IcmpType(packet));
     if (aboutError || header.GetDestination().IsMulticast() ||
         m_ipv6->GetInterfaceForAddress(header.GetSource()) < 0)
     {
@@ -446,7 +457,7 @@ ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, u
     }
     constexpr uint8_t ECHO_REPLY = 129;
     // The node's own stack handles neighbour discovery and echo requests.
-    const uint8_t type = Icmpv6Type(payload);
+    const uint8_t type = IcmpType(payload);
     if (IsIcmpv6Error(type) || type == ECHO_REPLY)
     {
         ToPrograms(payload, header);

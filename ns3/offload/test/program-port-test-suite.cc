@@ -17,6 +17,8 @@
 
 #include "base/wire/test/packet_builder.h"
 
+#include <map>
+
 /**
  * @file
  * @ingroup viaduct
@@ -174,6 +176,32 @@ class UnreachableTestCase : public TestCase
                               "the packet it is about");
         NS_TEST_EXPECT_MSG_EQ(byte(fragmentation, 21), 4, "fragmentation needed");
         NS_TEST_EXPECT_MSG_EQ(byte(fragmentation, 26) * 256 + byte(fragmentation, 27), 1500, "MTU");
+    }
+};
+
+/** An echo request without a route is answered by an error; an ICMP error without one is not. */
+class UnreachableIcmpTestCase : public TestCase
+{
+  public:
+    UnreachableIcmpTestCase() : TestCase("no error is sent about an ICMP error")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const auto& [type, isError] : std::map<uint8_t, bool>{
+                 {8, false}, {13, false}, {3, true}, {4, true}, {5, true}, {11, true}, {12, true}})
+        {
+            ReactorScope reactor;
+            ProgramNode n;
+            n.Run({},
+                  {packet::Build(packet::Ipv4{.source = "10.1.1.1", .destination = "192.0.2.1"} /
+                                 packet::Icmp{.type = type} / packet::Payload{"x"})});
+            NS_TEST_EXPECT_MSG_EQ(n.toPrograms->size(), isError ? 0 : 1, "type " << +type);
+            NS_TEST_EXPECT_MSG_EQ(
+                n.port->GetDrops(ProgramPort::FROM_PROGRAM_NO_ROUTE), 1, "no route");
+        }
     }
 };
 
@@ -493,6 +521,7 @@ class ProgramPortTestSuite : public TestSuite
     {
         AddTestCase(new FromProgramTestCase, TestCase::Duration::QUICK);
         AddTestCase(new UnreachableTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new UnreachableIcmpTestCase, TestCase::Duration::QUICK);
         AddTestCase(new UdpClaimTestCase, TestCase::Duration::QUICK);
         AddTestCase(new TcpClaimTestCase, TestCase::Duration::QUICK);
         AddTestCase(new IcmpTestCase, TestCase::Duration::QUICK);
