@@ -66,7 +66,7 @@ void SetSilent(Sysctls* sysctls) {
 
 bool UsesIpv6(const Topology& topology) {
   return std::any_of(topology.nodes.begin(), topology.nodes.end(), [](const Node& node) {
-    return HasIpv6(node.program_addresses) ||
+    return HasIpv6(node.program_addresses) || HasIpv6(node.loopback) ||
            std::any_of(node.interfaces.begin(), node.interfaces.end(),
                        [](const Interface& i) { return HasIpv6(i.addresses); });
   });
